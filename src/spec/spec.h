@@ -1,0 +1,163 @@
+#ifndef TIDEGATE_SPEC_SPEC_H
+#define TIDEGATE_SPEC_SPEC_H
+
+#include "base/doc.h"
+#include "time/grain.h"
+#include "time/quantity.h"
+#include "time/schedule.h"
+#include "time/window.h"
+
+/*
+ * What a person wrote: the backfill's own file and the pipeline's runbook file (tidegate.yaml), read, checked and
+ * merged. Nothing here has looked at a database: names, columns and SQL are checked by plan. Every value that can be
+ * wrong later keeps its place.
+ */
+
+/* Where a value was written, for errors that come later. file NULL: a default. */
+typedef struct SpecPlace {
+  const char *file;
+  const char *source; /* the whole text of the file, for the caret */
+  int line, column;
+} SpecPlace;
+
+/* A text and its place; text NULL: not given. */
+typedef struct SpecText {
+  const char *text;
+  SpecPlace place;
+} SpecText;
+
+typedef struct SpecTexts {
+  const SpecText *items;
+  size_t n;
+} SpecTexts;
+
+/* One line of the declared change scope. */
+typedef enum ScopeKind {
+  SCOPE_COLUMN,       /* this column may change … */
+  SCOPE_ANY_COLUMN,   /* "*": any column may change … */
+  SCOPE_NEW_ROWS,     /* "new rows": rows may appear … */
+  SCOPE_VANISHED_ROWS /* "vanished rows": rows may go … */
+} ScopeKind;
+
+typedef struct ScopeRule {
+  ScopeKind kind;
+  SpecText column; /* SCOPE_COLUMN only */
+  SpecText
+      where; /* … where this SQL condition holds on the old row (on the new one for new rows); text NULL: anywhere */
+} ScopeRule;
+
+typedef struct ColumnTolerance {
+  SpecText column;
+  double absolute; /* values at most this far apart count as equal */
+} ColumnTolerance;
+
+/* A source of the recompute whose date column a person named. */
+typedef struct SpecSource {
+  SpecText table, column;
+} SpecSource;
+
+/* Something downstream that no catalogue knows. */
+typedef struct SpecDownstream {
+  SpecText name;
+  const char *kind;  /* table, view, dashboard, job, export … as written; "table" when not given */
+  const char *needs; /* follows, refresh, cascade, unknown */
+} SpecDownstream;
+
+typedef enum SpecTriggers { TRIGGERS_DENY, TRIGGERS_FIRE, TRIGGERS_SKIP } SpecTriggers;
+
+typedef struct SpecProduction {
+  SpecText schedule;   /* cron text; text NULL: not given */
+  const char *dialect; /* "vixie" unless given */
+  SpecText zone;
+  double p95, guard, jitter; /* seconds; p95 < 0: not given */
+  SpecText running;          /* SQL that gives a number: above 0 = a production run is running now */
+  int lookback;              /* the job rewrites its last N dates; 0: it does not */
+  bool lookback_fixed;       /* the job itself is right by now */
+  bool none;                 /* `production: none`: nothing is scheduled, declared */
+} SpecProduction;
+
+typedef struct SpecBudget {
+  double batch, statement, lock, swap_lock, lag; /* seconds */
+  int lock_tries;
+  int64_t wal; /* bytes */
+  double duty; /* 0–1 */
+} SpecBudget;
+
+typedef struct SpecRecompute {
+  SpecText sql;      /* the SQL, or text NULL when a command is given */
+  SpecTexts command; /* argv; one item and shell = true: a shell line */
+  bool shell;
+  double timeout; /* seconds a batch, for a command */
+} SpecRecompute;
+
+typedef struct Spec {
+  SpecPlace backfill_file; /* file and source of the backfill's own file; never NULL */
+  SpecPlace pipeline_file; /* the same of tidegate.yaml; file NULL when there is none */
+
+  SpecText database; /* path or URL as written, relative to the file it stands in: `database_path` is resolved */
+  const char *database_path;
+  SpecText target, wrong, correct, range, control;
+  const ScopeRule *changes;
+  size_t n_changes;
+  SpecTexts row_checks, total_checks;
+  SpecText oracle; /* SQL with :key_column parameters giving the right values by column name */
+  SpecRecompute recompute;
+  bool full_shadow; /* shadow: full */
+
+  SpecText date_column, date_kind, zone;
+  SpecText grain;
+  SpecTexts key;
+  SpecTexts preserve; /* columns that are never written although the recompute may give them */
+  const SpecSource *sources;
+  size_t n_sources;
+  const ColumnTolerance *tolerances;
+  size_t n_tolerances;
+  const SpecDownstream *downstream;
+  size_t n_downstream;
+
+  SpecTexts allow_emptied; /* ranges or dates whose rows may all go */
+  bool allow_null_dates, allow_null_keys;
+  SpecTriggers triggers;
+
+  SpecProduction production;
+  SpecText idle;      /* "22:00-06:00" */
+  SpecText idle_zone; /* the production zone unless given */
+  SpecBudget budget;
+  double retention;                       /* seconds */
+  double sample_share, sample_confidence; /* 0–1 */
+  SpecText owner;
+  SpecTexts contacts;
+  SpecText runbook_note; /* free text of the pipeline for its runbook: `notes` */
+} Spec;
+
+/*
+ * Reads a backfill file and, when there is one beside it or above it (up to the root), the pipeline's tidegate.yaml.
+ * Values of the backfill's file win over the target's entry in tidegate.yaml (`targets: NAME:`), which wins over the
+ * top of tidegate.yaml, which wins over the defaults of DESIGN.md. Refused, all with file:line:column and a caret:
+ * unknown keys (with the nearest known name), duplicate keys, wrong types, quantities without a unit, no `target`, no
+ * `range`, no `wrong`, no `correct`, no `recompute`, none of changes, control and checks, SQL that is empty. Errors:
+ * ERR_SPEC; ERR_NOT_FOUND when the file cannot be read.
+ */
+bool spec_load(Arena *arena, const char *path, Spec *ret_spec, Error *err);
+
+/* The same from texts already read, as the ledger keeps them. pipeline_text NULL: none. */
+bool spec_parse(Arena *arena, const char *path, const char *text, const char *pipeline_path, const char *pipeline_text,
+                Spec *ret_spec, Error *err);
+
+/*
+ * Reads the pipeline file alone, for commands that name a target or no spec at all (init, scan, status, runbook).
+ * `target` NULL: the top alone. `path` NULL: looked for from the working directory upwards; when there is none, the
+ * defaults and database text NULL.
+ */
+bool spec_load_pipeline(Arena *arena, const char *path, const char *target, Spec *ret_spec, Error *err);
+
+/* Names of the targets in the pipeline file, in the order written. */
+bool spec_pipeline_targets(Arena *arena, const char *path, const char *const **ret_names, size_t *ret_n, Error *err);
+
+/* Fills err with ERR_SPEC at a place of the spec; returns false. A default's place gives no caret. */
+bool spec_error(Error *err, const SpecPlace *place, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The nearest of `names` by edit distance to `word` (at most a third of its length, at least 2), or NULL. */
+const char *spec_nearest(const char *word, const char *const *names, size_t n);
+
+#endif

@@ -1,0 +1,58 @@
+#ifndef TIDEGATE_TIME_DATECODEC_H
+#define TIDEGATE_TIME_DATECODEC_H
+
+#include "time/grain.h"
+
+/* How a date column holds its dates. */
+typedef enum DateKind {
+  DATE_TEXT,      /* 'YYYY-MM-DD' */
+  TIMESTAMP_TEXT, /* 'YYYY-MM-DD HH:MM[:SS[.fff]]', 'T' for the space, optional 'Z' or '±HH:MM' */
+  UNIX_SECONDS,   /* integer or real seconds */
+  UNIX_MILLIS,    /* integer milliseconds */
+  JULIAN_DAY      /* real Julian day number (2440587.5 = 1970-01-01T00:00Z) */
+} DateKind;
+
+/* "date", "timestamp", "unix_seconds", "unix_millis", "julian_day": the words of the spec's `date_kind`. */
+const char *date_kind_name(DateKind kind);
+bool date_kind_parse(const char *text, DateKind *ret_kind);
+
+/*
+ * Everything needed to go between a column's value and a date. For DATE_TEXT the text is the civil day already, so the
+ * zone only matters for what a day's instants are; for the other kinds the value is an instant (text without an offset
+ * is UTC) and the zone says where its midnight falls.
+ */
+typedef struct DateCodec {
+  DateKind kind;
+  Grain grain;
+  const Zone *zone;
+  char separator; /* TIMESTAMP_TEXT: 'T' or ' ', as the column has it */
+} DateCodec;
+
+/*
+ * The date (start of its grain) of a text value, `n` bytes, not NUL-terminated. False when the text is not of the
+ * codec's kind: the row has no date and the caller reports it. Accepts exactly the kind's forms; 2013-02-30 is refused.
+ */
+bool datecodec_from_text(const DateCodec *codec, const char *text, size_t n, Instant *ret_date);
+/* The same for integers and reals (UNIX_SECONDS, UNIX_MILLIS, JULIAN_DAY). Non-finite and out of 0001–9999: false. */
+bool datecodec_from_int(const DateCodec *codec, int64_t value, Instant *ret_date);
+bool datecodec_from_real(const DateCodec *codec, double value, Instant *ret_date);
+
+/* A date as a bound in the column's own form, for :from and :to. Text kinds fill `text` and return true in is_text. */
+typedef struct DateBound {
+  enum { BOUND_TEXT, BOUND_INT, BOUND_REAL } type;
+  char text[40];
+  int64_t integer;
+  double real;
+} DateBound;
+
+/*
+ * A bound such that `column >= from AND column < to` holds exactly for the rows of [from, to). TIMESTAMP_TEXT at a
+ * midnight UTC gives 'YYYY-MM-DD' alone (it sorts before both ' ' and 'T' forms); otherwise with the separator and
+ * seconds.
+ */
+DateBound datecodec_bound(const DateCodec *codec, Instant date);
+
+/* Which kind a text sample is, for inference: DATE_TEXT or TIMESTAMP_TEXT (with its separator), or false. */
+bool datecodec_guess_text(const char *text, size_t n, DateKind *ret_kind, char *ret_separator);
+
+#endif

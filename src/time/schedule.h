@@ -1,0 +1,42 @@
+#ifndef TIDEGATE_TIME_SCHEDULE_H
+#define TIDEGATE_TIME_SCHEDULE_H
+
+#include "time/zone.h"
+
+/*
+ * When a production run fires. The dialect is part of the definition and never guessed from the number of fields; a
+ * dialect is one entry in the table of schedule.c with its own parser, so that another is one file and one entry.
+ */
+typedef struct Schedule Schedule;
+
+/* What a scheduler does with a wall-clock time that does not exist (gap) or exists twice (overlap). */
+typedef enum GapPolicy { GAP_SKIP, GAP_SHIFT, GAP_END } GapPolicy;
+typedef enum OverlapPolicy { OVERLAP_FIRST, OVERLAP_SECOND, OVERLAP_BOTH } OverlapPolicy;
+
+/*
+ * Parses an expression of a dialect ("vixie"). Refused with the reason and what to do instead: what is not of the
+ * dialect, what cannot be predicted
+ * (@reboot, H, R, ~), what never fires (30 February). Lives in the arena. Errors: ERR_SPEC.
+ */
+bool schedule_parse(Arena *arena, const char *dialect, const char *expression, const Zone *zone, const Schedule **ret,
+                    Error *err);
+
+/* The names of the dialects, NULL-terminated. */
+const char *const *schedule_dialects(void);
+
+/*
+ * The first fire strictly after `after` under the policies; false if there is none before year 9999. Fires are never
+ * decreasing; a fire that two policies' readings share is given once.
+ */
+bool schedule_next(const Schedule *schedule, Instant after, GapPolicy gap, OverlapPolicy overlap, Instant *ret_at);
+
+/*
+ * The first fire strictly after `after` on the union of all readings: in a gap both the gap's end and the shifted time,
+ * in a fold both passes. Law 4 is judged on this.
+ */
+bool schedule_next_any(const Schedule *schedule, Instant after, Instant *ret_at);
+
+const char *schedule_expression(const Schedule *schedule);
+const Zone *schedule_zone(const Schedule *schedule);
+
+#endif
