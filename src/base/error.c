@@ -48,10 +48,12 @@ bool error_wrap(Error *err, const char *format, ...) {
   va_list args;
   memcpy(old, err->message, sizeof old);
   va_start(args, format);
-  int n = vsnprintf(err->message, sizeof err->message, format, args);
+  vsnprintf(err->message, sizeof err->message, format, args);
   va_end(args);
-  if (n >= 0 && (size_t)n < sizeof err->message)
-    snprintf(err->message + n, sizeof err->message - (size_t)n, ": %.*s", (int)(sizeof old - 1), old);
+  size_t used = strlen(err->message);
+  strncat(err->message, ": ", sizeof err->message - used - 1);
+  used = strlen(err->message);
+  strncat(err->message, old, sizeof err->message - used - 1);
   return false;
 }
 
