@@ -1,0 +1,384 @@
+#ifndef TIDEGATE_ENGINE_ENGINE_H
+#define TIDEGATE_ENGINE_ENGINE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "engine/records.h"
+#include "time/datecodec.h"
+
+/*
+ * The contract of a database engine: named facts to read and named pieces of work, never a general query function.
+ * One folder a driver; a driver fills one EngineOps. Required functions are never NULL; optional ones are NULL where
+ * the capability flag is off.
+ *
+ * Reading needs an Engine. Changing anything but the ledger's own tables needs an EngineWriter, and an
+ * EngineWriter cannot be had without a GatePass, which only src/gate can make (law 8).
+ *
+ * Engines without transactions over several statements publish by one statement (`branch_publish` or
+ * `range_replace`): the upper rooms write an intent to the ledger, call `apply`, read from the database whether it
+ * happened (`applied`), and then write the done mark. Engines with transactions do all three in one.
+ */
+typedef struct Engine Engine;
+typedef struct EngineWriter EngineWriter;
+typedef struct GatePass GatePass;
+
+typedef struct EngineCaps {
+  bool transactions;      /* several statements commit together */
+  bool readers_unblocked; /* a writer never makes a reader wait, nor a reader a writer */
+  bool range_replace;     /* one statement replaces a date range */
+  bool row_change;        /* rows can be updated and deleted by key */
+  bool branch_publish;    /* a branch is written aside and published by one statement */
+  bool cancel;            /* a running statement can be cancelled and is known to be gone */
+} EngineCaps;
+
+/* ---- facts ---------------------------------------------------------------------------------------------------- */
+
+typedef struct ColumnFacts {
+  const char *name, *type; /* type as declared, "" when none */
+  bool not_null;
+  bool generated;
+  bool has_default;
+  int primary; /* position in the primary key from 1; 0: not in it */
+} ColumnFacts;
+
+typedef struct IndexFacts {
+  const char *name;
+  bool unique, partial, expression;
+  const char *const *columns;
+  size_t n;
+} IndexFacts;
+
+typedef struct TriggerFacts {
+  const char *name;
+  bool on_insert, on_update, on_delete;
+} TriggerFacts;
+
+typedef struct ForeignKeyFacts {
+  const char *child, *parent, *on_delete; /* on_delete: "NO ACTION", "CASCADE", … */
+  const char *const *child_columns, *const *parent_columns;
+  size_t n;
+} ForeignKeyFacts;
+
+typedef enum TableKind { TABLE_ORDINARY, TABLE_VIEW, TABLE_VIRTUAL, TABLE_SYSTEM } TableKind;
+
+typedef struct TableFacts {
+  const char *name; /* as the catalogue spells it */
+  TableKind kind;
+  const ColumnFacts *columns;
+  size_t n_columns;
+  const IndexFacts *indexes;
+  size_t n_indexes;
+  const TriggerFacts *triggers;
+  size_t n_triggers;
+  const ForeignKeyFacts *incoming, *outgoing;
+  size_t n_incoming, n_outgoing;
+  bool autoincrement, has_checks;
+  const char *definition; /* everything that makes the table what it is, for the digest */
+} TableFacts;
+
+typedef struct QueryRead {
+  const char *table;
+  const char *const *columns;
+  size_t n;
+} QueryRead;
+
+typedef struct QueryFacts {
+  const char *const *columns; /* the names of the output */
+  size_t n_columns;
+  const QueryRead *reads; /* tables and columns read, also through views (then `via` tables are listed too) */
+  size_t n_reads;
+  const char *const *volatile_functions; /* random(), CURRENT_TIMESTAMP …: a second run may differ */
+  size_t n_volatile;
+  bool uses_from, uses_to; /* whether the parameters :from and :to occur */
+} QueryFacts;
+
+typedef struct DependentFacts {
+  const char *name, *kind; /* "view", "trigger", "foreign key" */
+  const char *via;         /* what connects it: "reads daily_delays", "ON DELETE CASCADE", … */
+  const char *needs;       /* follows, refresh, cascade, unknown */
+} DependentFacts;
+
+/* What the values of a date column look like. */
+typedef struct DateProfile {
+  int64_t rows, nulls;                    /* of the whole table; rows −1: not counted */
+  int64_t texts, integers, reals, others; /* of the sample */
+  const char *const *samples;             /* up to 200 distinct values as text */
+  size_t n_samples;
+  const char *lowest, *highest; /* as text, NULL when empty */
+} DateProfile;
+
+typedef struct SpaceFacts {
+  int64_t database_bytes, free_bytes; /* free on the disk that holds the database */
+} SpaceFacts;
+
+/* ---- the target's shape --------------------------------------------------------------------------------------- */
+
+typedef struct ShapeColumn {
+  const char *name, *type;
+  bool key;
+  bool given;     /* the recompute gives it and it is written; else preserved or generated */
+  bool generated; /* never read nor written: the database makes it */
+  bool not_null;
+  double tolerance; /* reals at most this far apart count as equal; 0: exact */
+} ShapeColumn;
+
+/* The target as plan resolved it. Every column of the target, in its order. */
+typedef struct Shape {
+  const char *table;
+  const ShapeColumn *columns;
+  size_t n;
+  size_t date; /* index of the date column; always given */
+  bool keyed;  /* false: no key; whole dates are replaced */
+  DateCodec codec;
+} Shape;
+
+/* ---- comparing and writing batches ---------------------------------------------------------------------------- */
+
+typedef struct JobScope {
+  enum { JOB_SCOPE_COLUMN, JOB_SCOPE_ANY, JOB_SCOPE_NEW, JOB_SCOPE_VANISHED } kind;
+  size_t column; /* JOB_SCOPE_COLUMN: index in the shape */
+  const char
+      *where; /* SQL condition over the target's columns on the old row (JOB_SCOPE_NEW: the new row); NULL: anywhere */
+} JobScope;
+
+/* One recompute of some dates against production. */
+typedef struct Job {
+  const Shape *shape;
+  const char *id;        /* the backfill's id: names its objects */
+  const char *recompute; /* SELECT with :from and :to; NULL: read the full shadow */
+  bool overlay;          /* the recompute reads the target: it sees production with the changes so far applied */
+  DateRange range;       /* the backfill's whole range: a key may move inside it */
+  const Instant *dates;  /* n starts, ascending and contiguous; dates[n] is the end */
+  size_t n;
+  const JobScope *scope;
+  size_t n_scope;                /* 0: no scope declared: columns and new rows are free, vanished rows are a finding */
+  const char *const *row_checks; /* SQL conditions over one new row; false is a finding, NULL and true are not */
+  size_t n_row_checks;
+  bool fingerprint_only; /* no differences, scope or checks: only DateFacts.recomputed, stable and production */
+  size_t max_examples;
+} Job;
+
+typedef struct DateFacts {
+  Instant date;
+  Fingerprint production; /* of production's rows of the date, all given columns */
+  Fingerprint recomputed; /* of what production will hold after the swap */
+  Fingerprint stable;     /* of the recompute without tolerance columns: must be the same each time */
+  int64_t inserts, updates, deletes, moves_in, moves_out; /* moves change the date of a key inside the range */
+} DateFacts;
+
+typedef enum FindingKind {
+  FINDING_ROW_CHECK,    /* index: which check */
+  FINDING_OUT_OF_SCOPE, /* index: which column of the shape */
+  FINDING_NEW_ROW,      /* a new row outside the scope */
+  FINDING_VANISHED,     /* a key is gone and that is not declared */
+  FINDING_DUPLICATE_KEY,
+  FINDING_NULL_KEY,
+  FINDING_NULL_DATE,    /* the recompute gave a row without a date, or one that is not of the column's kind */
+  FINDING_OUT_OF_DATES, /* the recompute gave a row outside the dates asked for */
+  FINDING_KEY_OUTSIDE,  /* the key exists in production outside the range: publishing would change a row there */
+  FINDING_NOT_NULL      /* NULL for a column that forbids it; index: which column */
+} FindingKind;
+
+typedef struct Example {
+  const char *date, *key, *column, *old_value, *new_value; /* texts; NULL = SQL NULL or not applicable */
+} Example;
+
+typedef struct Finding {
+  FindingKind kind;
+  size_t index;
+  int64_t count;
+  const Example *examples;
+  size_t n;
+} Finding;
+
+typedef struct BatchFacts {
+  const DateFacts *dates;
+  size_t n;
+  const Finding *findings;
+  size_t n_findings;
+  const int64_t *column_changes; /* per column of the shape: rows in which it changes */
+  int64_t rows, changes;
+  const char *token; /* EngineOps.change_token of the snapshot that was read */
+} BatchFacts;
+
+/* ---- the change set ------------------------------------------------------------------------------------------- */
+
+typedef struct ChangeCounts {
+  int64_t inserts, updates, deletes, moves;
+} ChangeCounts;
+
+typedef struct ChangeRow {
+  char op; /* I, U, D, M */
+  const char *date, *key;
+  const char *const *old_values, *const *new_values; /* per column of the shape, as text; NULL = SQL NULL */
+} ChangeRow;
+
+/* A later write that stands in the way of a rollback. */
+typedef struct Conflict {
+  const char *what; /* "changed since", "vanished since", "arrived since" */
+  const char *date, *key;
+} Conflict;
+
+typedef struct Conflicts {
+  int64_t count;
+  const Conflict *rows; /* the first max_examples */
+  size_t n;
+} Conflicts;
+
+/* What rollback does with rows that were written after the swap. */
+typedef enum LaterRows { LATER_REFUSE, LATER_KEEP, LATER_OVERWRITE } LaterRows;
+
+typedef struct TxnLimits {
+  double lock_wait; /* seconds to wait for the lock, once */
+  double hold; /* seconds after which the transaction is rolled back, by a process of its own if this one is frozen */
+} TxnLimits;
+
+/* Called during long work; returning false stops it with ERR_PAUSED. */
+typedef struct Interrupt {
+  bool (*go_on)(void *context);
+  void *context;
+} Interrupt;
+
+/* ---- the operations ------------------------------------------------------------------------------------------- */
+
+typedef struct EngineOps {
+  const char *name; /* "sqlite" */
+
+  /* -- facts: all read-only -- */
+  void (*close)(Engine *);
+  EngineCaps (*caps)(Engine *);
+  /* Identity of this very database: a copy of it is another one. Makes nothing; "" when the ledger does not exist yet.
+   */
+  bool (*identity)(Engine *, Arena *, const char **ret, Error *);
+  bool (*now)(Engine *, Instant *ret, Error *);
+  bool (*space)(Engine *, SpaceFacts *ret, Error *);
+  /* Session settings that change what SQL means, as one text for the digest. */
+  bool (*settings)(Engine *, Arena *, const char **ret, Error *);
+  bool (*list_tables)(Engine *, Arena *, const char *const **ret, size_t *ret_n, Error *);
+  /* ERR_NOT_FOUND when there is no such table or view. */
+  bool (*describe_table)(Engine *, Arena *, const char *name, TableFacts *ret, Error *);
+  /* Parses and resolves; runs nothing. ERR_SPEC with *ret_offset = byte of the fault (−1: unknown) for SQL that is
+   * wrong, that is several statements, or that writes. */
+  bool (*describe_query)(Engine *, Arena *, const char *sql, QueryFacts *ret, int *ret_offset, Error *);
+  /* A condition over one row of the table, or (aggregate) an expression over many: is it well-formed? As
+   * describe_query. */
+  bool (*describe_condition)(Engine *, Arena *, const char *table, const char *sql, bool aggregate, int *ret_offset,
+                             Error *);
+  bool (*dependents)(Engine *, Arena *, const char *table, const DependentFacts **ret, size_t *ret_n, Error *);
+  /* Samples; counts nulls only where an index makes it cheap or the table is small (rows −1 otherwise). */
+  bool (*date_profile)(Engine *, Arena *, const char *table, const char *column, DateProfile *ret, Error *);
+  /* Rows per date of [range): where → also how many satisfy it (NULL: all). Dates without rows are absent. *ret_nulls:
+   * rows with a NULL date in the whole table. Reads the range through an index on the date column, else the whole
+   * table. */
+  bool (*count_dates)(Engine *, Arena *, const Shape *, DateRange range, const char *where, DateRecord **ret,
+                      size_t *ret_n, int64_t *ret_nulls, Error *);
+  /* The number that a query of one row and one column gives (production.running). */
+  bool (*number)(Engine *, const char *sql, double *ret, Error *);
+  /* Equal tokens prove that nobody else committed anything between; unequal tokens prove nothing. Lives in the arena.
+   */
+  bool (*change_token)(Engine *, Arena *, const char **ret, Error *);
+  /* Duplicate and NULL keys among production's rows of the range: is the declared key one? */
+  bool (*key_faults)(Engine *, Arena *, const Shape *, DateRange range, int64_t *ret_duplicates, int64_t *ret_nulls,
+                     Error *);
+
+  /* Reads and compares; writes nothing. The facts live in the arena. */
+  bool (*compare)(Engine *, Arena *, const Job *, const Interrupt *, BatchFacts *ret, Error *);
+  /* Production's rows alone: per date, or (from == to) one entry for the whole table. */
+  bool (*fingerprint)(Engine *, Arena *, const Shape *, DateRange range, const DateFacts **ret, size_t *ret_n, Error *);
+  /* A total over the overlay's rows of [from, to). *ret_true is false for SQL false and NULL. */
+  bool (*check_total)(Engine *, const Job *, const char *expression, DateRange range, bool *ret_true, Error *);
+  bool (*change_counts)(Engine *, const Shape *, const char *id, ChangeCounts *ret, Error *);
+  /* Rows of the change set, by date and key; date 0: all dates. */
+  bool (*change_rows)(Engine *, Arena *, const Shape *, const char *id, Instant date, size_t limit,
+                      const ChangeRow **ret, size_t *ret_n, Error *);
+  /* Keys that stand in the change set more than once: a key that would be published twice. */
+  bool (*change_duplicates)(Engine *, const Shape *, const char *id, int64_t *ret, Error *);
+  /* Child rows that a delete of the change set would cascade to or orphan: child table and count; NULL child: none. */
+  bool (*orphans)(Engine *, Arena *, const Shape *, const char *id, const char **ret_child, int64_t *ret, Error *);
+  /* Would every new row of the change set be accepted? NULL, or the database's words for the first that is not. */
+  bool (*probe_constraints)(Engine *, Arena *, const Shape *, const char *id, const char **ret_refusal, Error *);
+  /* Oracle: for a seeded sample of n changed rows, does the query with :key parameters give the same values? */
+  bool (*ask_oracle)(Engine *, Arena *, const Shape *, const char *id, const char *sql, size_t n, int64_t *ret_asked,
+                     Finding *ret, Error *);
+  bool (*conflicts)(Engine *, Arena *, const Shape *, const char *id, size_t max_examples, Conflicts *ret, Error *);
+  bool (*object_identity)(Engine *, Arena *, const char *name, const char **ret, Error *); /* NULL: does not exist */
+
+  /* -- the ledger's tables: the only writes without a pass; each call is its own transaction unless one is open -- */
+  bool (*ledger_exists)(Engine *, bool *ret, Error *);
+  bool (*ledger_create)(Engine *, Error *); /* idempotent; refuses a newer version than it knows */
+  bool (*ledger_add)(Engine *, const BackfillRecord *, const DateRecord *, size_t n, Error *);
+  bool (*ledger_list)(Engine *, Arena *, const BackfillRecord **ret, size_t *ret_n, Error *); /* newest first */
+  /* Compare and set: ERR_STATE when the record is not in `from`. doc: "plan", "seal" or "swap" and its JSON, or NULL.
+   */
+  bool (*ledger_move)(Engine *, const char *id, const char *from, const char *to, const char *reason, const char *doc,
+                      const char *json, const char *who, Error *);
+  bool (*ledger_doc)(Engine *, const char *id, const char *doc, const char *json, Error *);
+  /* Takes the lease if it is free, dead or already `owner`'s: *ret_epoch is one higher than before. ERR_LEASED with who
+   * holds it. `dead` judges a holder that still has a fresh heartbeat. */
+  bool (*lease_take)(Engine *, const char *id, const char *owner, double ttl, bool (*dead)(const char *holder),
+                     int64_t *ret_epoch, Error *);
+  bool (*lease_drop)(Engine *, const char *id, int64_t epoch, Error *);
+  bool (*ledger_dates)(Engine *, Arena *, const char *id, const DateRecord **ret, size_t *ret_n, Error *);
+  bool (*ledger_batches)(Engine *, Arena *, const char *id, const BatchRecord **ret, size_t *ret_n, Error *);
+  bool (*ledger_columns)(Engine *, Arena *, const char *id, const ColumnChange **ret, size_t *ret_n, Error *);
+  bool (*ledger_findings)(Engine *, Arena *, const char *id, const FindingRecord **ret, size_t *ret_n, Error *);
+  bool (*ledger_add_findings)(Engine *, const char *id, const FindingRecord *, size_t n, Error *);
+  bool (*ledger_objects)(Engine *, Arena *, const char *id, const ObjectRecord **ret, size_t *ret_n, Error *);
+  bool (*ledger_events)(Engine *, Arena *, const char *id, const EventRecord **ret, size_t *ret_n, Error *);
+  bool (*ledger_event)(Engine *, const char *id, const char *who, const char *what, const char *detail, Error *);
+
+  /* -- work: needs a writer -- */
+  /* The writer acts for one backfill under one lease epoch. Released by writer_close; NULL-safe. */
+  bool (*writer_open)(Engine *, const GatePass *, const char *id, int64_t epoch, EngineWriter **ret, Error *);
+  void (*writer_close)(EngineWriter *);
+  /* Locks, then checks the lease epoch (law 10): ERR_LEASED when another took over, ERR_LOCKED when the lock was not to
+   * be had in time. */
+  bool (*begin)(EngineWriter *, TxnLimits, Error *);
+  bool (*commit)(EngineWriter *, Error *);
+  void (*abort)(EngineWriter *); /* rolls back; nothing to roll back is fine */
+  /* Makes an object of the backfill and records it in the ledger, with the open transaction. role: "changes", "shadow"
+   * or "snapshot". */
+  bool (*create)(EngineWriter *, const Shape *, const char *role, Error *);
+  /* Computes a batch aside (no lock on the main database where the engine can), ready to be stored. Replaces an earlier
+   * computation. */
+  bool (*compute)(EngineWriter *, Arena *, const Job *, const Interrupt *, BatchFacts *ret, Error *);
+  /* Inside begin … commit: takes what earlier attempts stored for these dates away, stores the computed batch, and
+   * marks batch and dates done. */
+  bool (*store)(EngineWriter *, const Job *, const BatchFacts *, const BatchRecord *, Error *);
+  /* Fills the full shadow for the job's dates from the recompute (also clears it for an external command when recompute
+   * is NULL). */
+  bool (*fill_shadow)(EngineWriter *, const Job *, const Interrupt *, Error *);
+  /* Inside begin … commit: a key that moves inside the range stands as a move and as a delete: drops the delete. */
+  bool (*settle_moves)(EngineWriter *, const Shape *, Error *);
+  /* Forgets these dates: not written, no change rows. */
+  bool (*forget)(EngineWriter *, const Shape *, DateRange range, Error *);
+  /* Inside begin … commit: publishes the change set; every count must be exactly as expected, else ERR_DRIFT. columns:
+   * which columns of the shape change in any update. skip_triggers: production's triggers do not fire. */
+  bool (*apply)(EngineWriter *, const Shape *, const bool *columns, ChangeCounts expected, bool skip_triggers, Error *);
+  /* Inside begin … commit: the reverse, from the kept rows. later: what to do where a row is no longer as the swap left
+   * it. ERR_CONFLICT under LATER_REFUSE. *ret_left: rows left alone under LATER_KEEP. */
+  bool (*revert)(EngineWriter *, const Shape *, const bool *columns, LaterRows later, bool skip_triggers,
+                 int64_t *ret_left, Error *);
+  /* Copies the range's rows, all columns, into the snapshot table and proves the copy by fingerprint. */
+  bool (*copy_range)(EngineWriter *, const Shape *, DateRange range, Error *);
+  /* Inside begin … commit: makes the range what the snapshot holds, row by row. *ret_changed: rows put back. */
+  bool (*restore_range)(EngineWriter *, const Shape *, DateRange range, bool skip_triggers, int64_t *ret_changed,
+                        Error *);
+  /* Drops an object that the ledger of this backfill lists, if name, role and identity still agree (law 7); records it.
+   */
+  bool (*drop)(EngineWriter *, const char *role, Error *);
+} EngineOps;
+
+struct Engine {
+  const EngineOps *ops;
+};
+
+/* Opens the database of a path or URL read-write without creating it. Errors: ERR_DATABASE. */
+bool engine_open(const char *url, Engine **ret_engine, Error *err);
+
+/* Closes; NULL is fine. For `ENGINE_SCOPED engine = NULL;`. */
+void engine_close(Engine **engine);
+#define ENGINE_SCOPED __attribute__((cleanup(engine_close))) Engine *
+
+#endif
