@@ -1,0 +1,56 @@
+#ifndef TIDEGATE_GATE_GATE_H
+#define TIDEGATE_GATE_GATE_H
+
+#include "plan/plan.h"
+
+/* The judge. Only this room makes a GatePass (law 8). */
+
+/* What is asked for. */
+typedef enum GateAct {
+  GATE_PLAN,     /* may this plan be recorded and, by the clock, be run now? */
+  GATE_BATCH,    /* may a batch of `need` seconds start now? */
+  GATE_SWAP,     /* may the change set be published now? */
+  GATE_ROLLBACK, /* may the kept rows be put back now? */
+  GATE_SNAPSHOT, /* may the range be copied now? */
+  GATE_CLEAN     /* may objects be dropped? (never waits for a window) */
+} GateAct;
+
+typedef struct GateReason {
+  const char *rule; /* the rule's stable name, e.g. "production-run" */
+  const char *text; /* what is unsafe, and why it matters */
+  const char *hint; /* what to do next */
+  bool waits;       /* time alone cures it */
+} GateReason;
+
+typedef struct Verdict {
+  bool allow;
+  const char *rule;          /* the first rule that matched; NULL when allowed */
+  const GateReason *reasons; /* every rule that matched, in the table's order */
+  size_t n;
+  bool waits;         /* denied, but by nothing that time alone does not cure */
+  Instant wait_until; /* 0: not known */
+  Window window;      /* when allowed: the window that is open now; to 0: no end in sight */
+  Instant next_run;   /* production's next run; 0: none or unknown */
+} Verdict;
+
+typedef struct GateRuleFacts {
+  const char *name, *law, *what; /* for the docs */
+} GateRuleFacts;
+
+/* The rules, in the order in which they are judged. */
+const GateRuleFacts *gate_rules(size_t *ret_n);
+
+/*
+ * Judges. `need`: seconds that the act must fit in before the window closes (guard excluded: it is part of busy time).
+ * The clock is the database's. *ret_pass is a pass in the arena when allowed, else NULL. A fact that cannot be had
+ * denies. Errors: only when the judging itself fails.
+ */
+bool gate_judge(Arena *arena, Engine *engine, const Plan *plan, GateAct act, double need, Verdict *ret,
+                const GatePass **ret_pass, Error *err);
+
+/* Turns a denial into ERR_DENIED with every reason in the message and the first hint; returns false. */
+bool gate_deny(const Verdict *verdict, Error *err);
+
+void gate_json(const Verdict *verdict, Json *json);
+
+#endif

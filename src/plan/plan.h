@@ -1,0 +1,132 @@
+#ifndef TIDEGATE_PLAN_PLAN_H
+#define TIDEGATE_PLAN_PLAN_H
+
+#include "base/json.h"
+#include "engine/engine.h"
+#include "ledger/ledger.h"
+#include "lineage/lineage.h"
+#include "spec/spec.h"
+
+/*
+ * The questions answered before anything runs. A Plan is pure data. It is made in two parts: plan_resolve reads the
+ * catalogue only (cheap; run and swap do it again to see that the digest still holds), plan_measure reads rows
+ * (control, counts, sources).
+ */
+
+/* A thing that nobody wrote down, what Tidegate took it to be, and why. */
+typedef struct Inferred {
+  const char *name, *value, *from; /* "key", "flight_date, origin, carrier", "primary key" */
+} Inferred;
+
+typedef struct SourceFacts {
+  const char *table;
+  const char *date_column;      /* NULL: not known */
+  const char *from;             /* where that is known from */
+  int64_t dates_present;        /* of the range; −1: not counted */
+  const Instant *dates_missing; /* the first 20 */
+  size_t n_missing;
+  int64_t missing;
+} SourceFacts;
+
+typedef struct ControlFacts {
+  bool declared;
+  DateRange range;
+  int64_t rows,
+      same;          /* recomputed rows and how many equal production; rows gone from the recompute count as not same */
+  int64_t differing; /* inserts + updates + deletes */
+  const Example *examples;
+  size_t n;
+} ControlFacts;
+
+/* The window and everything that it rests on, resolved from the spec. */
+typedef struct PlanClock {
+  bool declared; /* a schedule, or `production: none` */
+  BusyRule rule; /* schedule NULL: nothing is scheduled */
+  bool has_idle;
+  IdleHours idle;
+  const char *running; /* SQL, or NULL */
+} PlanClock;
+
+typedef struct Plan {
+  const char *id; /* NULL until it is in the ledger */
+  const char *digest, *database_id;
+  Spec spec;
+
+  /* resolved */
+  Shape shape;
+  DateRange range;
+  int64_t n_dates;
+  const Inferred *inferred;
+  size_t n_inferred;
+  const JobScope *scope;
+  size_t n_scope;
+  const char *const *row_checks, *const *total_checks;
+  size_t n_row_checks, n_total_checks;
+  const char *recompute; /* SQL; NULL for a command */
+  bool overlay;          /* the recompute reads the target */
+  const char *const *volatile_functions;
+  size_t n_volatile;
+  const char *const *reads; /* tables that the recompute reads */
+  size_t n_reads;
+  PlanClock clock;
+  DateRange *emptied; /* dates whose rows may all go */
+  size_t n_emptied;
+  BlastRadius radius;
+  const TriggerFacts *triggers;
+  size_t n_triggers;
+  bool has_constraints; /* CHECKs, other unique indexes or foreign keys that a new row could break */
+  bool has_children;    /* foreign keys point to the target */
+
+  /* measured */
+  bool measured;
+  Instant planned_at;
+  DateRecord *dates;                 /* one for every date of the range, ascending, also those without rows */
+  int64_t rows, suspects;            /* rows of the range in production; rows in which something may change */
+  int64_t null_dates;                /* rows of the whole table without a date */
+  int64_t null_keys, duplicate_keys; /* in the range */
+  ControlFacts control;
+  const SourceFacts *sources;
+  size_t n_sources;
+  SpaceFacts space;
+  int64_t space_needed;        /* an estimate from rows and the database's bytes per row */
+  const char *const *unproven; /* what the evidence does not show, in words */
+  size_t n_unproven;
+  const char *const *warnings;
+  size_t n_warnings;
+} Plan;
+
+/*
+ * Resolves a spec against the catalogue: names, columns, key, date column and its kind, grain, zone, range, scope, SQL.
+ * Everything in the arena; it copies *spec. Errors: ERR_SPEC with file:line:column and a caret for what is wrong in the
+ * spec, in its SQL too; ERR_NOT_FOUND for a target that does not exist; ERR_DATABASE.
+ */
+bool plan_resolve(Arena *arena, Engine *engine, const Spec *spec, Plan *ret, Error *err);
+
+/* Counts, controls, looks at sources. Reads the range, the control dates and their sources once; writes nothing. */
+bool plan_measure(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, Error *err);
+
+/* Writes the plan into the ledger as `planned` (making the ledger's tables if need be) and sets plan->id, digest and
+ * database_id. */
+bool plan_record(Arena *arena, Engine *engine, Plan *plan, Error *err);
+
+/*
+ * The plan of a recorded backfill, resolved again from the texts in the ledger. When the digest no longer holds (the
+ * spec file, the target, the settings, the lineage, or the database's identity changed) the backfill moves to
+ * superseded where its state allows and the error is ERR_SUPERSEDED saying what changed. In the states swapped and
+ * later a change is no reason to refuse.
+ */
+bool plan_load(Arena *arena, Engine *engine, BackfillRecord *record, Plan *ret, Error *err);
+
+/* A Job over some of the plan's dates. dates: n + 1 instants, the last the end. */
+Job plan_job(const Plan *plan, const Instant *dates, size_t n);
+
+/* The starts of the dates of [range), and its end behind them (n + 1 instants). */
+const Instant *plan_dates(Arena *arena, const Plan *plan, DateRange range, size_t *ret_n);
+
+/* Is this date allowed to lose all its rows? */
+bool plan_may_empty(const Plan *plan, Instant date);
+
+/* The plan as a JSON object: what `plan --json` prints and the ledger keeps. */
+void plan_json(const Plan *plan, Json *json);
+
+#endif
