@@ -1,0 +1,71 @@
+#ifndef TIDEGATE_SWAP_SWAP_H
+#define TIDEGATE_SWAP_SWAP_H
+
+#include <signal.h>
+
+#include "gate/gate.h"
+#include "plan/plan.h"
+
+/* Publish, take back, and clear away. Production rows change here and nowhere else (law 1). */
+
+typedef struct SwapFacts {
+  ChangeCounts counts;
+  double lock_seconds; /* under the lock that stops writers */
+  int tries;           /* at the lock */
+  bool verified;       /* production's fingerprint afterwards is the recompute's */
+  Instant at;
+} SwapFacts;
+
+/*
+ * Publishes the sealed change set in one transaction: recheck without the lock, lock, recheck under it, apply with
+ * exact counts, mark, commit. From the states ready and rolled_back (which is reopened first). Errors: ERR_DRIFT (those
+ * dates go back to building: run again), ERR_LOCKED after the bounded tries, ERR_DENIED, ERR_HELD (production refused a
+ * row), ERR_LEASED, ERR_DATABASE. Whatever the error, production is untouched.
+ */
+bool swap_publish(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan,
+                  const volatile sig_atomic_t *stop, SwapFacts *ret, Error *err);
+
+typedef struct RollbackFacts {
+  int64_t restored, left; /* rows put back; later rows left alone */
+  int64_t arrived;        /* rows in the range that came after the swap; they stay */
+  Conflicts conflicts;    /* what was found before */
+  double lock_seconds;
+} RollbackFacts;
+
+/* Puts the kept rows back in one transaction. Later rows are shown in *ret (filled on ERR_CONFLICT too) and never
+ * dropped silently. */
+bool swap_rollback(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, LaterRows later,
+                   const volatile sig_atomic_t *stop, RollbackFacts *ret, Error *err);
+
+/* Drops what was kept, after the checks passed on production and the retention has passed (ERR_DENIED before; `early`
+ * gives the retention up, never the checks). */
+bool swap_finish(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, bool early, Error *err);
+
+/* Drops the shadow and everything else that the ledger lists for this backfill. plan may be NULL when it no longer
+ * resolves. */
+bool swap_discard(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, Error *err);
+
+typedef struct SnapshotFacts {
+  int64_t rows;           /* copied */
+  int64_t changed;        /* rows in which production differs from the snapshot now */
+  bool outside_unchanged; /* rows outside the range are as they were */
+} SnapshotFacts;
+
+/* The snapshot way: copies the range and proves the copy. State planned → snapshotted. */
+bool swap_snapshot(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, SnapshotFacts *ret,
+                   Error *err);
+
+/* Runs the tool that writes in place (argv[0] …, NULL-terminated; places {from} {to} {to_inclusive} filled), then
+ * checks. snapshotted → opened → checked, or restored when it fails. */
+bool swap_open(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, const char *shell_line,
+               SnapshotFacts *ret, Error *err);
+
+/* Checks production against the evidence after somebody wrote in place. snapshotted or opened → checked. */
+bool swap_check(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, SnapshotFacts *ret, Error *err);
+
+/* Makes the range what the snapshot holds. opened, checked or snapshotted → restored (or unchanged state when nothing
+ * had changed). */
+bool swap_restore(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, SnapshotFacts *ret,
+                  Error *err);
+
+#endif
