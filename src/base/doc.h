@@ -21,22 +21,27 @@ struct DocNode {
   int key_line, key_column; /* the key's place, from 1 */
   const char *text;         /* a scalar's text, quotes and escapes resolved; NUL-terminated */
   bool quoted;              /* a scalar written in quotes or as a block: never null, number or boolean */
-  int line, column;         /* the value's place, from 1 */
+  int line, column;         /* the value's place, from 1; of a block scalar its first line and its indentation */
   const DocNode *children;  /* of a sequence or mapping, in the order written */
   size_t n;
 };
 
-enum { DOC_MAX_BYTES = 64 * 1024 * 1024, DOC_MAX_DEPTH = 64 };
+enum { DOC_MAX_BYTES = 64 * 1024 * 1024, DOC_MAX_DEPTH = 64, DOC_MAX_NODES = 4 * 1000 * 1000 };
 
 /*
  * Parses one document of `length` bytes. `name` is the file's name in errors. Refused, each with its place and a caret
- * under it: syntax errors, a key given twice in a mapping, a key that is not a scalar, aliases and anchors, several
- * documents, NUL bytes, invalid UTF-8, more than DOC_MAX_BYTES or DOC_MAX_DEPTH. An empty document gives a DOC_NULL
- * root. The tree lives in the arena. Errors: ERR_SPEC.
+ * under it: syntax errors, a key given twice in a mapping, a key that is not a scalar, aliases, anchors and tags,
+ * several documents, NUL and other control bytes, escapes that give NUL, invalid UTF-8, more than DOC_MAX_BYTES,
+ * DOC_MAX_DEPTH or DOC_MAX_NODES values. An empty document gives a DOC_NULL root. A value that is not written has its
+ * key's place. The tree lives in the arena. Errors: ERR_SPEC.
  */
 bool doc_parse(Arena *arena, const char *name, const char *text, size_t length, const DocNode **ret_root, Error *err);
 
-/* Fills err with ERR_SPEC at the place (line and column from 1) in text, with the line and a caret; returns false. */
+/*
+ * Fills err with ERR_SPEC at the place in text, with the line and a caret; returns false. Columns count characters from
+ * 1, a tab is one. Long lines are cut around the column. text NULL, or line or column 0: no line is shown. An argument
+ * may point into err itself (`doc_error(err, …, "%s", err->message)`).
+ */
 bool doc_error(Error *err, const char *name, const char *text, int line, int column, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 

@@ -1,0 +1,415 @@
+#include <errno.h>
+#include <libfyaml.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/doc_int.h"
+
+/*
+ * The tree is built from libfyaml's events, not from its documents: the depth limit then holds before anything deep
+ * exists, and aliases, anchors and tags are refused where they stand. libfyaml's marks count from 0, in characters,
+ * a tab being one; it skips a byte order mark without counting it.
+ *
+ * LIMITATIONS of libfyaml 0.7.12, each guarded here: it takes NUL bytes and bad UTF-8 in places (checked before it
+ * sees the text); it leaks what fy_diag_set_collect_errors collects (the report's text is read instead).
+ */
+
+typedef struct Frame {
+  DocNode node;
+  size_t at; /* the byte at which it begins */
+  DocNode *children;
+  const char *key; /* a mapping's key that waits for its value */
+  int key_line, key_column;
+} Frame;
+
+typedef struct Reader {
+  Arena *arena;
+  const char *name, *text;
+  size_t length, nodes;
+  size_t at;
+  int line, column; /* the last place seen: that of a value that is not written */
+  Frame frames[DOC_MAX_DEPTH];
+  int depth;
+  int documents;
+  DocNode root;
+  char report[512]; /* libfyaml's first complaint */
+  size_t report_length;
+  Error *err;
+} Reader;
+
+__attribute__((format(printf, 4, 5))) static bool refuse(Reader *reader, int line, int column, const char *format,
+                                                         ...) {
+  va_list args;
+  va_start(args, format);
+  doc_verror(reader->err, reader->name, reader->text, reader->length, line, column, format, args);
+  va_end(args);
+  return false;
+}
+
+static bool is_null(const char *text) {
+  return *text == '\0' || strcmp(text, "~") == 0 || strcmp(text, "null") == 0 || strcmp(text, "Null") == 0 ||
+         strcmp(text, "NULL") == 0;
+}
+
+/* Takes the node as the root or as the next child of the open collection. */
+static bool attach(Reader *reader, DocNode node) {
+  if (++reader->nodes > DOC_MAX_NODES) {
+    refuse(reader, node.line, node.column, "more than %d values in one document", DOC_MAX_NODES);
+    return error_hint(reader->err, "split the document");
+  }
+  if (reader->depth == 0) {
+    reader->root = node;
+    return true;
+  }
+  Frame *frame = &reader->frames[reader->depth - 1];
+  if (frame->node.kind == DOC_MAPPING) {
+    node.key = frame->key;
+    node.key_line = frame->key_line;
+    node.key_column = frame->key_column;
+    frame->key = NULL;
+  }
+  frame->children = arena_grow(reader->arena, frame->children, frame->node.n, sizeof *frame->children);
+  frame->children[frame->node.n++] = node;
+  return true;
+}
+
+/* True inside a mapping that waits for a key. */
+static bool wants_key(const Reader *reader) {
+  if (reader->depth == 0) return false;
+  const Frame *frame = &reader->frames[reader->depth - 1];
+  return frame->node.kind == DOC_MAPPING && frame->key == NULL;
+}
+
+static bool refuse_key(Reader *reader) {
+  refuse(reader, reader->line, reader->column, "a key must be a plain text, not a list, a mapping or nothing");
+  return error_hint(reader->err,
+                    "write the key as a word before the colon; a text that begins with [ or { needs quotes");
+}
+
+static int compare_keys(const void *a, const void *b) {
+  const DocNode *left = *(const DocNode *const *)a, *right = *(const DocNode *const *)b;
+  int order = strcmp(left->key, right->key);
+  return order != 0 ? order : (left > right) - (left < right);
+}
+
+/* Refuses the first key that repeats an earlier one. */
+static bool check_duplicates(Reader *reader, const DocNode *mapping) {
+  const DocNode *first = NULL, *again = NULL;
+  if (mapping->n < 2) return true;
+  const DocNode **sorted = malloc(mapping->n * sizeof(const DocNode *));
+  if (sorted == NULL) error_out_of_memory();
+  for (size_t i = 0; i < mapping->n; i++) sorted[i] = &mapping->children[i];
+  qsort(sorted, mapping->n, sizeof(const DocNode *), compare_keys);
+  for (size_t i = 1; i < mapping->n; i++)
+    if (strcmp(sorted[i - 1]->key, sorted[i]->key) == 0 && (again == NULL || sorted[i] < again)) {
+      first = sorted[i - 1];
+      again = sorted[i];
+    }
+  free(sorted);
+  if (again == NULL) return true;
+  refuse(reader, again->key_line, again->key_column, "the key “%.200s” is given twice: it stands in line %d already",
+         again->key, first->key_line);
+  return error_hint(reader->err, "keep one of the two lines");
+}
+
+static bool open_collection(Reader *reader, DocKind kind) {
+  if (wants_key(reader)) return refuse_key(reader);
+  if (reader->depth == DOC_MAX_DEPTH) {
+    refuse(reader, reader->line, reader->column, "nested more than %d levels deep", DOC_MAX_DEPTH);
+    return error_hint(reader->err, "write it flatter");
+  }
+  reader->frames[reader->depth++] =
+      (Frame){.node = {.kind = kind, .line = reader->line, .column = reader->column}, .at = reader->at};
+  return true;
+}
+
+static bool close_collection(Reader *reader) {
+  Frame *frame = &reader->frames[--reader->depth];
+  frame->node.children = frame->children;
+  if (frame->node.kind == DOC_MAPPING && !check_duplicates(reader, &frame->node)) return false;
+  return attach(reader, frame->node);
+}
+
+/* The column of a block scalar's text: its first line that is not blank gives the indentation. */
+static int block_column(const Reader *reader, size_t at) {
+  const char *end = reader->text + reader->length, *s = reader->text + at, *line = s;
+  while (s < end && (*s == ' ' || *s == '\t' || *s == '\n' || *s == '\r')) {
+    const char *after = doc_skip_break(s, end);
+    if (after != s) line = after;
+    s = after == s ? s + 1 : after;
+  }
+  return (int)(s - line) + 1;
+}
+
+/* A scalar's text in the arena. Refused: what cannot be a C string, and halves of surrogate pairs. */
+static bool scalar_text(Reader *reader, struct fy_token *token, const char **ret) {
+  size_t n = 0;
+  const char *text = token == NULL ? "" : fy_token_get_text(token, &n);
+  if (text == NULL) error_out_of_memory();
+  for (const char *s = text; s < text + n;) {
+    size_t step = doc_utf8_step(s, text + n);
+    if (step == 0 || *s == '\0') {
+      refuse(reader, reader->line, reader->column, "this text holds an escape that is not a character");
+      return error_hint(reader->err, "take out \\0, \\x00, \\u0000 and halves of surrogate pairs (\\ud800 to \\udfff)");
+    }
+    s += step;
+  }
+  *ret = arena_strndup(reader->arena, text, n);
+  return true;
+}
+
+static bool add_scalar(Reader *reader, struct fy_token *token) {
+  const struct fy_mark *mark = token == NULL ? NULL : fy_token_start_mark(token);
+  enum fy_scalar_style style = token == NULL ? FYSS_PLAIN : fy_token_scalar_style(token);
+  bool block = style == FYSS_LITERAL || style == FYSS_FOLDED;
+  const char *text = "";
+  if (!scalar_text(reader, token, &text)) return false;
+  if (wants_key(reader)) {
+    if (token == NULL) return refuse_key(reader);
+    Frame *frame = &reader->frames[reader->depth - 1];
+    frame->key = text;
+    frame->key_line = reader->line;
+    frame->key_column = reader->column;
+    return true;
+  }
+  DocNode node = {
+      .kind = DOC_SCALAR,
+      .text = text,
+      .quoted = style != FYSS_PLAIN,
+      .line = reader->line,
+      .column = block && mark != NULL && *text != '\0' ? block_column(reader, mark->input_pos) : reader->column};
+  if (!node.quoted && is_null(text)) {
+    node.kind = DOC_NULL;
+    node.text = NULL;
+  }
+  return attach(reader, node);
+}
+
+/* What stands before a value: only its absence is understood. */
+static bool check_properties(Reader *reader, struct fy_event *event) {
+  struct fy_token *anchor = fy_event_get_anchor_token(event), *tag = fy_event_get_tag_token(event);
+  struct fy_token *token = anchor != NULL ? anchor : tag;
+  if (token == NULL && event->type != FYET_ALIAS) return true;
+  const struct fy_mark *mark = token == NULL ? NULL : fy_token_start_mark(token);
+  int line = mark == NULL ? reader->line : mark->line + 1, column = mark == NULL ? reader->column : mark->column + 1;
+  if (token != NULL && token == tag) {
+    refuse(reader, line, column, "tags (!name) are not understood here");
+    return error_hint(reader->err, "leave the tag out; a text that begins with ! needs quotes");
+  }
+  refuse(reader, line, column,
+         "aliases and anchors (*name, &name) are not understood here: every value stands where it is used");
+  return error_hint(reader->err, "write the value out; a text that begins with * or & needs quotes, such as \"*\"");
+}
+
+static bool begin_document(Reader *reader, struct fy_event *event) {
+  const struct fy_version *version = fy_document_state_version(event->document_start.document_state);
+  if (version != NULL && (version->major != 1 || version->minor != 2)) {
+    refuse(reader, 1, 1, "this file asks for YAML %d.%d; only YAML 1.2 is read", version->major, version->minor);
+    return error_hint(reader->err, "take the %%YAML line out");
+  }
+  if (++reader->documents == 1) return true;
+  refuse(reader, reader->line, reader->column, "a second document begins here; one file holds one");
+  return error_hint(reader->err, "put it into a file of its own, or take the line --- out");
+}
+
+static bool take_event(Reader *reader, struct fy_event *event) {
+  const struct fy_mark *mark = fy_event_start_mark(event);
+  if (mark != NULL) {
+    reader->line = mark->line + 1;
+    reader->column = mark->column + 1;
+    reader->at = mark->input_pos;
+  }
+  if (!check_properties(reader, event)) return false;
+  switch (event->type) {
+    case FYET_DOCUMENT_START:
+      return begin_document(reader, event);
+    case FYET_MAPPING_START:
+      return open_collection(reader, DOC_MAPPING);
+    case FYET_SEQUENCE_START:
+      return open_collection(reader, DOC_SEQUENCE);
+    case FYET_MAPPING_END:
+    case FYET_SEQUENCE_END:
+      return close_collection(reader);
+    case FYET_SCALAR:
+      return add_scalar(reader, event->scalar.value);
+    default:
+      return true;
+  }
+}
+
+/* ---- libfyaml's complaints in plain words ---- */
+
+static const struct {
+  const char *theirs, *ours, *hint;
+} complaints[] = {
+    {"invalid multiline plain key", "this value runs on into the next line, and a key follows in it",
+     "give all keys of one level the same indentation, in spaces, and put a value with “: ” in it into quotes"},
+    {"invalid nested block mapping on the same line", "a second “: ” stands in this line",
+     "put the value into quotes when it holds a colon and a space"},
+    {"block sequence on the same line", "a list cannot begin in the same line as its key",
+     "begin the list in the next line, or write [a, b]"},
+    {"plain scalar cannot start with", "a text cannot begin with this character unless it is in quotes",
+     "put the text into quotes"},
+    {"missing comma in flow", "a comma is missing here, or a closing bracket",
+     "write a comma between the items, and close every [ and {"},
+    {"invalid UTF8 escape", "this text holds an escape that is not a character",
+     "take out halves of surrogate pairs (\\ud800 to \\udfff)"},
+    {"unsupport version", "this file asks for a version of YAML that is not known", "take the %YAML line out"},
+    {"invalid tab", "a tab stands in the indentation", "indent with spaces"},
+    {"without closing quote", "the quote that opens here is never closed", "close the quote"},
+    {"without a closing b", "a bracket is opened and never closed", "close every [ and {"},
+    {"mismatched flow", "this bracket closes another kind than the one that is open", "pair [ with ] and { with }"},
+    {"invalid escape", "this escape is not known in a text in double quotes",
+     "write \\\\ for a backslash, or use single quotes"},
+    {"invalid value after mapping", "this line is neither “key: value” nor part of the value above",
+     "write “key: value”, or indent the line so that it belongs to the value above"},
+    {"did not find expected", "this line does not fit what stands above it",
+     "check indentation, quotes and brackets here and in the line above"},
+    {"wrongly indented", "this line is indented less than what it belongs to", "indent it further, in spaces"},
+};
+
+/* Keeps the first bytes that libfyaml would have printed. */
+static void collect(struct fy_diag *diag, void *user, const char *text, size_t length) {
+  Reader *reader = user;
+  size_t room = sizeof reader->report - 1 - reader->report_length;
+  size_t n = length < room ? length : room;
+  memcpy(reader->report + reader->report_length, text, n);
+  reader->report_length += n;
+}
+
+/* "never closed" is noticed at the end of the text: the bracket that is open says more. */
+static void point_at_open_bracket(const Reader *reader, int *line, int *column) {
+  for (int i = reader->depth - 1; i >= 0; i--) {
+    const Frame *frame = &reader->frames[i];
+    if (frame->at >= reader->length || strchr("[{", reader->text[frame->at]) == NULL) continue;
+    *line = frame->node.line;
+    *column = frame->node.column;
+    return;
+  }
+}
+
+/* The report reads "<memory-@0x…-0x…>:LINE:COLUMN: error: MESSAGE"; anything else has no place. */
+static bool report_complaint(Reader *reader) {
+  int line = 1, column = 1, at = 0;
+  char *message = reader->report, *place = strstr(reader->report, ">:");
+  message[strcspn(message, "\r\n")] = '\0';
+  if (place != NULL && sscanf(place, ">:%d:%d: error: %n", &line, &column, &at) == 2 && at > 0) message = place + at;
+  if (strstr(message, "without a closing b") != NULL) point_at_open_bracket(reader, &line, &column);
+  for (size_t i = 0; i < sizeof complaints / sizeof *complaints; i++)
+    if (strstr(message, complaints[i].theirs) != NULL) {
+      refuse(reader, line, column, "%s", complaints[i].ours);
+      return error_hint(reader->err, "%s", complaints[i].hint);
+    }
+  refuse(reader, line, column, "this is not YAML: %s", *message == '\0' ? "the reader gave no reason" : message);
+  return error_hint(reader->err, "check indentation, quotes and brackets here and in the line above");
+}
+
+/* ---- the whole ---- */
+
+static bool check_bytes(Reader *reader) {
+  const char *end = reader->text + reader->length;
+  if (reader->length > DOC_MAX_BYTES) {
+    error_set(reader->err, ERR_SPEC, "%zu bytes are more than a document may have (%d MiB)", reader->length,
+              DOC_MAX_BYTES / (1024 * 1024));
+    error_where(reader->err, reader->name, 0, 0);
+    return error_hint(reader->err, "is this the right file? A spec is a few lines of text");
+  }
+  for (const char *s = reader->text; s < end;) {
+    size_t n = doc_utf8_step(s, end);
+    bool control = n == 1 && (unsigned char)*s < 0x20 && strchr("\t\n\r", *s) == NULL;
+    if (n > 0 && *s != '\0' && !control) {
+      s += n;
+      continue;
+    }
+    int line, column;
+    doc_place_of(reader->text, reader->length, s, &line, &column);
+    if (n > 0)
+      refuse(reader, line, column, "a control byte (0x%02X) stands here: this is not a text file", (unsigned char)*s);
+    else
+      refuse(reader, line, column, "this byte (0x%02X) is not UTF-8", (unsigned char)*s);
+    return error_hint(reader->err, "save the file as UTF-8 text");
+  }
+  return true;
+}
+
+static bool read_events(Reader *reader, struct fy_parser *parser) {
+  struct fy_event *event;
+  bool ok = true;
+  while (ok && (event = fy_parser_parse(parser)) != NULL) {
+    ok = take_event(reader, event);
+    fy_parser_event_free(parser, event);
+  }
+  if (ok && fy_parser_get_stream_error(parser)) return report_complaint(reader);
+  return ok;
+}
+
+static bool read_document(Reader *reader) {
+  struct fy_diag_cfg diag_config;
+  fy_diag_cfg_default(&diag_config);
+  diag_config.fp = NULL;
+  diag_config.output_fn = collect;
+  diag_config.user = reader;
+  diag_config.level = FYET_ERROR;
+  struct fy_diag *diag = fy_diag_create(&diag_config);
+  struct fy_parse_cfg config = {.flags = FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE, .diag = diag};
+  struct fy_parser *parser = fy_parser_create(&config);
+  if (diag == NULL || parser == NULL || fy_parser_set_string(parser, reader->text, reader->length) != 0)
+    error_out_of_memory();
+  bool ok = read_events(reader, parser);
+  fy_parser_destroy(parser);
+  fy_diag_unref(diag);
+  return ok;
+}
+
+bool doc_parse(Arena *arena, const char *name, const char *text, size_t length, const DocNode **ret_root, Error *err) {
+  Reader reader = {.arena = arena,
+                   .name = name,
+                   .text = text,
+                   .length = length,
+                   .line = 1,
+                   .column = 1,
+                   .root = {.kind = DOC_NULL, .line = 1, .column = 1},
+                   .err = err};
+  if (!check_bytes(&reader)) return false;
+  if (length > 0 && !read_document(&reader)) return false;
+  DocNode *root = arena_alloc(arena, sizeof *root);
+  *root = reader.root;
+  *ret_root = root;
+  return true;
+}
+
+/* ---- looking things up ---- */
+
+const DocNode *doc_get(const DocNode *node, const char *key) {
+  if (node == NULL || node->kind != DOC_MAPPING) return NULL;
+  for (size_t i = 0; i < node->n; i++)
+    if (strcmp(node->children[i].key, key) == 0) return &node->children[i];
+  return NULL;
+}
+
+const char *doc_text(const DocNode *node, const char *key, const char *fallback) {
+  const DocNode *value = doc_get(node, key);
+  return value != NULL && value->kind == DOC_SCALAR ? value->text : fallback;
+}
+
+int64_t doc_int(const DocNode *node, const char *key, int64_t fallback) {
+  const char *text = doc_text(node, key, "");
+  char *end;
+  errno = 0;
+  long long value = strtoll(text, &end, 10);
+  return end == text || *end != '\0' || errno != 0 ? fallback : (int64_t)value;
+}
+
+double doc_real(const DocNode *node, const char *key, double fallback) {
+  const char *text = doc_text(node, key, "");
+  char *end;
+  double value = strtod(text, &end);
+  return end == text || *end != '\0' ? fallback : value;
+}
+
+bool doc_bool(const DocNode *node, const char *key, bool fallback) {
+  const char *text = doc_text(node, key, "");
+  return strcmp(text, "true") == 0 ? true : strcmp(text, "false") == 0 ? false : fallback;
+}

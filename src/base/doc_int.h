@@ -1,0 +1,23 @@
+#ifndef TIDEGATE_BASE_DOC_INT_H
+#define TIDEGATE_BASE_DOC_INT_H
+
+#include <stdarg.h>
+
+#include "base/doc.h"
+
+/* Private to the two files of doc: characters, lines and places in a text. */
+
+/* Length of the well-formed UTF-8 sequence that starts at s, before end; 0 if there is none (RFC 3629). */
+size_t doc_utf8_step(const char *s, const char *end);
+
+/* After the line break at s: "\n", "\r\n" or a "\r" alone; s itself if there is none. */
+const char *doc_skip_break(const char *s, const char *end);
+
+/* The place of the byte at `at`, from 1; a byte order mark is not counted. */
+void doc_place_of(const char *text, size_t length, const char *at, int *ret_line, int *ret_column);
+
+/* doc_error for a text that may hold NUL bytes. */
+bool doc_verror(Error *err, const char *name, const char *text, size_t length, int line, int column, const char *format,
+                va_list args) __attribute__((format(printf, 7, 0)));
+
+#endif
