@@ -30,7 +30,10 @@ typedef struct DateCodec {
 
 /*
  * The date (start of its grain) of a text value, `n` bytes, not NUL-terminated. False when the text is not of the
- * codec's kind: the row has no date and the caller reports it. Accepts exactly the kind's forms; 2013-02-30 is refused.
+ * codec's kind: the row has no date and the caller reports it. Accepts exactly the kind's forms; 2013-02-30 is refused,
+ * and so are a day that the zone went over (Pacific/Apia, 2011-12-30) and, unless the codec's separator is '\0', the
+ * other separator, because text of both kinds does not sort by time. An offset is understood, but a column whose
+ * offsets differ does not sort by time either: the caller must not filter it by bounds.
  */
 bool datecodec_from_text(const DateCodec *codec, const char *text, size_t n, Instant *ret_date);
 /* The same for integers and reals (UNIX_SECONDS, UNIX_MILLIS, JULIAN_DAY). Non-finite and out of 0001–9999: false. */
@@ -47,8 +50,10 @@ typedef struct DateBound {
 
 /*
  * A bound such that `column >= from AND column < to` holds exactly for the rows of [from, to). TIMESTAMP_TEXT at a
- * midnight UTC gives 'YYYY-MM-DD' alone (it sorts before both ' ' and 'T' forms); otherwise with the separator and
- * seconds.
+ * midnight UTC gives 'YYYY-MM-DD' alone (it sorts before both ' ' and 'T' forms); otherwise with the separator, hour
+ * and minute, and with seconds only when they are not 0 ('05:00' sorts before '05:00:00', which is the same instant).
+ * JULIAN_DAY gives the smallest real that datecodec_from_real reads as the date, which may be half a millisecond before
+ * it. After the year 9999 comes '9999-12-32', which sorts after every date.
  */
 DateBound datecodec_bound(const DateCodec *codec, Instant date);
 

@@ -12,7 +12,8 @@ bool grain_parse(const char *text, Grain *ret_grain);
 
 /*
  * The start of the grain that holds the instant, in the zone. A "date" inside the program is this instant. Hours are
- * steps of the wall clock: a day of 23 or 25 hours has as many hour dates.
+ * steps of the wall clock: a day of 23 or 25 hours has as many hour dates, and where the clock goes back a new one
+ * begins. Dates never go backwards: where the clock goes back over midnight, the new day, once begun, goes on.
  */
 Instant grain_floor(Grain grain, const Zone *zone, Instant at);
 
@@ -34,7 +35,8 @@ typedef struct DateRange {
  * Parses what a person writes: "2013-02-01..2013-02-28", both ends included, or one date alone. Ends in the grain's own
  * form or as days (YYYY-MM-DD; month YYYY-MM; year YYYY; hour YYYY-MM-DDTHH). Days with a coarser grain must begin and
  * end on its borders. Refused with the reason: an open end, words such as "yesterday", an end before the start, a day
- * that does not exist, a range not on the grain's borders (the nearest ranges that are, are named). Errors: ERR_SPEC.
+ * that does not exist, a range not on the grain's borders (the nearest ranges that are, are named). An hour that occurs
+ * twice means both, unless its offset follows as in grain_label. Errors: ERR_SPEC.
  */
 bool date_range_parse(const char *text, Grain grain, const Zone *zone, DateRange *ret_range, Error *err);
 

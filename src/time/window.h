@@ -32,15 +32,17 @@ typedef enum WindowCloser { CLOSED_BY_NOTHING, CLOSED_BY_RUN, CLOSED_BY_IDLE_HOU
 
 /*
  * Is all of [start, end) free? On false, *ret_closer says by what it is closed and *ret_at the fire (CLOSED_BY_RUN) or
- * the instant at which the idle hours end. An empty stretch is judged as its start instant. `rules` and `idle` may be
- * empty (n 0, NULL).
+ * the instant at which the idle hours end (start itself when it lies outside of them). A run is named before idle
+ * hours, and the run that is busy first before later ones. An empty stretch is judged as its start instant. `rules` and
+ * `idle` may be empty (n 0, NULL). Negative times of a rule count as 0, and not-a-number as for ever: what is not
+ * understood closes.
  */
 bool window_free(const BusyRule *rules, size_t n, const IdleHours *idle, Instant start, Instant end,
                  WindowCloser *ret_closer, Instant *ret_at);
 
 /*
  * The first window that is open at or after `after` and at least `least` seconds long, looking at most `horizon`
- * seconds ahead; false if there is none. to − from is clipped to the horizon.
+ * seconds ahead; false if there is none. to − from is clipped to the horizon. A window is whole seconds, never empty.
  */
 bool window_next(const BusyRule *rules, size_t n, const IdleHours *idle, Instant after, double least, double horizon,
                  Window *ret);

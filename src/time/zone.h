@@ -34,6 +34,12 @@ const char *zone_name(const Zone *zone);
 /* Seconds east of UTC in force at the instant. */
 int zone_offset(const Zone *zone, Instant at);
 
+/*
+ * The same, with the stretch [*ret_from, *ret_until) over which that offset holds without a change; INT64_MIN and
+ * INT64_MAX where it has no end.
+ */
+int zone_offset_span(const Zone *zone, Instant at, Instant *ret_from, Instant *ret_until);
+
 /* The wall-clock time at an instant. */
 Civil zone_civil(const Zone *zone, Instant at);
 
