@@ -91,7 +91,7 @@ typedef struct SpecRecompute {
 } SpecRecompute;
 
 typedef struct Spec {
-  SpecPlace backfill_file; /* file and source of the backfill's own file; never NULL */
+  SpecPlace backfill_file; /* file and source of the backfill's own file; file NULL from spec_load_pipeline alone */
   SpecPlace pipeline_file; /* the same of tidegate.yaml; file NULL when there is none */
 
   SpecText database; /* path or URL as written, relative to the file it stands in: `database_path` is resolved */
@@ -133,10 +133,11 @@ typedef struct Spec {
 /*
  * Reads a backfill file and, when there is one beside it or above it (up to the root), the pipeline's tidegate.yaml.
  * Values of the backfill's file win over the target's entry in tidegate.yaml (`targets: NAME:`), which wins over the
- * top of tidegate.yaml, which wins over the defaults of DESIGN.md. Refused, all with file:line:column and a caret:
- * unknown keys (with the nearest known name), duplicate keys, wrong types, quantities without a unit, no `target`, no
- * `range`, no `wrong`, no `correct`, no `recompute`, none of changes, control and checks, SQL that is empty. Errors:
- * ERR_SPEC; ERR_NOT_FOUND when the file cannot be read.
+ * top of tidegate.yaml, which wins over the defaults of DESIGN.md. Maps with fixed keys (production, budget, sample,
+ * idle) are merged key by key; lists and maps of names (sources, downstream, …) are replaced as a whole. Refused, all
+ * with file:line:column and a caret: unknown keys (with the nearest known name), duplicate keys, wrong types,
+ * quantities without a unit, no `target`, no `range`, no `wrong`, no `correct`, no `recompute`, none of changes,
+ * control and checks, SQL that is empty. Errors: ERR_SPEC; ERR_NOT_FOUND when the file cannot be read.
  */
 bool spec_load(Arena *arena, const char *path, Spec *ret_spec, Error *err);
 
@@ -157,7 +158,23 @@ bool spec_pipeline_targets(Arena *arena, const char *path, const char *const **r
 /* Fills err with ERR_SPEC at a place of the spec; returns false. A default's place gives no caret. */
 bool spec_error(Error *err, const SpecPlace *place, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The nearest of `names` by edit distance to `word` (at most a third of its length, at least 2), or NULL. */
+/* Where a key may stand. */
+enum { SPEC_IN_BACKFILL = 1, SPEC_IN_PIPELINE = 2, SPEC_IN_TARGET = 4 };
+
+/* One key that a person may write, for the reference (docs/reference/spec.md is printed from the list). */
+typedef struct SpecKey {
+  const char *name;        /* "range"; a key inside another with a dot: "production.schedule" */
+  unsigned where;          /* SPEC_IN_… or'ed: the backfill's file, the top of tidegate.yaml, an entry of `targets` */
+  const char *fallback;    /* the default as one would write it; NULL: none (required, inferred, or not given) */
+  const char *example;     /* a value as one would write it after "name: " */
+  const char *description; /* one line */
+} SpecKey;
+
+/* The i-th of all known keys, a key's inner keys after it; NULL when there is none left. */
+const SpecKey *spec_key(size_t i);
+
+/* The nearest of `names` by edit distance to `word` (at most a third of its length, at least 2; small and capital
+ * letters are the same), or NULL. */
 const char *spec_nearest(const char *word, const char *const *names, size_t n);
 
 #endif
