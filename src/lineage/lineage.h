@@ -18,7 +18,7 @@ typedef struct LineageNode {
 typedef struct BlastRadius {
   const LineageNode *nodes; /* sorted by name; one node a name and kind */
   size_t n;
-  const char *const *blind; /* what was not read: "dbt and OpenLineage are not read", … */
+  const char *const *blind; /* what was not read, to stand after "not read: " */
   size_t n_blind;
 } BlastRadius;
 
