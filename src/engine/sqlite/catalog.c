@@ -116,6 +116,23 @@ static bool mark_rowid_key(SqliteEngine *engine, const Entry *entry, ColumnFacts
   return true;
 }
 
+bool catalog_rowid(SqliteEngine *engine, Arena *arena, const char *table, const char **ret, Error *err) {
+  static const char *const names[] = {"rowid", "_rowid_", "oid"};
+  Entry entry;
+  ColumnFacts *columns;
+  size_t n;
+  *ret = NULL;
+  if (!find_entry(engine, arena, table, &entry, err) || !catalog_columns(engine, arena, table, &columns, &n, err))
+    return false;
+  if (entry.without_rowid || entry.kind == TABLE_VIEW || entry.kind == TABLE_VIRTUAL) return true;
+  for (size_t i = 0; i < sizeof names / sizeof *names && *ret == NULL; i++) {
+    bool hidden = false;
+    for (size_t j = 0; j < n; j++) hidden = hidden || sqlite3_stricmp(columns[j].name, names[i]) == 0;
+    if (!hidden) *ret = names[i];
+  }
+  return true;
+}
+
 /* CHECK and AUTOINCREMENT are reserved: a bare word that reads so is the keyword, a column of that name is quoted. */
 static void read_keywords(const char *sql, TableFacts *facts) {
   Lexer lexer = {.at = sql};

@@ -12,9 +12,13 @@ TriggerFacts trigger_facts(const char *name, const char *sql);
 bool catalog_foreign_keys(SqliteEngine *engine, Arena *arena, const char *child, const char *parent,
                           const ForeignKeyFacts **ret, size_t *ret_n, Error *err);
 
-/* The columns, spelled as the catalogue has them. Only names, types and the like: see engine.h. */
+/* The columns in their order. A rowid's NOT NULL is not seen here (describe_table adds it). */
 bool catalog_columns(SqliteEngine *engine, Arena *arena, const char *table, ColumnFacts **ret, size_t *ret_n,
                      Error *err);
+
+/* A name under which the rowid can be read: NULL for views, virtual tables, WITHOUT ROWID, and where columns hide all
+ * three. */
+bool catalog_rowid(SqliteEngine *engine, Arena *arena, const char *table, const char **ret, Error *err);
 
 /* The spelling of a table or view in the catalogue. ERR_NOT_FOUND. */
 bool catalog_spelling(SqliteEngine *engine, Arena *arena, const char *table, const char **ret, Error *err);

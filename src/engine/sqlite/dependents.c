@@ -66,7 +66,7 @@ static void look_at_view(Search *search, const char *view, const char **views, s
   STMT_SCOPED stmt = {0};
   AccessLog log;
   const char *sql = sql_fill(search->arena, sql_facts_view_rows, "view", sql_ident(search->arena, view), NULL);
-  if (access_prepare(search->engine, search->arena, sql, &stmt, &log, NULL) != SQLITE_OK) {
+  if (access_prepare(search->engine, search->arena, sql, &stmt, &log) != SQLITE_OK) {
     const char *words = sqlite3_errmsg(search->engine->db);
     add(search, view, "view", arena_printf(search->arena, "is broken: %s", words), "unknown");
     return;
@@ -148,7 +148,7 @@ static const char *deeds_of(Search *search, const Trigger *trigger) {
   STMT_SCOPED stmt = {0};
   AccessLog log;
   const char *sql = firing_statement(search, trigger);
-  if (sql == NULL || access_prepare(search->engine, search->arena, sql, &stmt, &log, NULL) != SQLITE_OK)
+  if (sql == NULL || access_prepare(search->engine, search->arena, sql, &stmt, &log) != SQLITE_OK)
     return mentions_any(search, trigger->sql) ? "mentions (by text)" : NULL;
   bool reads = body_touches(search, &log, ACCESS_READ, trigger->name);
   bool writes = body_touches(search, &log, ACCESS_WRITE, trigger->name);

@@ -71,3 +71,11 @@ UPDATE main.{table} SET {assignments}
 
 -- name: fire_delete
 DELETE FROM main.{table}
+
+-- name: row_before
+-- What stands before a condition over one row when it is looked at.
+SELECT 1 FROM (SELECT * FROM main.{table}) WHERE (
+
+-- name: total_after
+-- What stands after a total, which begins with SELECT (.
+) FROM (SELECT * FROM main.{table})

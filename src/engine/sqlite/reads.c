@@ -60,22 +60,21 @@ static int authorize(void *context, int action, const char *first, const char *s
   }
 }
 
-static int prepare_logged(SqliteEngine *engine, const char *sql, Stmt *ret, AccessLog *log, const char **ret_tail) {
+static int prepare_logged(SqliteEngine *engine, const char *sql, Stmt *ret, AccessLog *log) {
   sqlite3_set_authorizer(engine->db, authorize, log);
-  int code = sqlite3_prepare_v2(engine->db, sql, -1, &ret->handle, ret_tail);
+  int code = sqlite3_prepare_v2(engine->db, sql, -1, &ret->handle, NULL);
   sqlite3_set_authorizer(engine->db, NULL, NULL);
   return code;
 }
 
 /* Twice: the first use of a virtual table reads its inner tables, the second shows the statement's own accesses. */
-int access_prepare(SqliteEngine *engine, Arena *arena, const char *sql, Stmt *ret, AccessLog *ret_log,
-                   const char **ret_tail) {
+int access_prepare(SqliteEngine *engine, Arena *arena, const char *sql, Stmt *ret, AccessLog *ret_log) {
   ARENA_SCOPED scratch = {0};
   STMT_SCOPED first = {0};
   AccessLog ignored = {.arena = &scratch};
-  prepare_logged(engine, sql, &first, &ignored, NULL);
+  prepare_logged(engine, sql, &first, &ignored);
   *ret_log = (AccessLog){.arena = arena};
-  return prepare_logged(engine, sql, ret, ret_log, ret_tail);
+  return prepare_logged(engine, sql, ret, ret_log);
 }
 
 bool access_touches(const AccessLog *log, AccessKind kind, const char *table, const char *within) {

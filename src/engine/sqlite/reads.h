@@ -25,10 +25,8 @@ typedef struct AccessLog {
 
 /*
  * Prepares under the authorizer; returns what sqlite3_prepare_v2 does. *ret may stay empty (no statement in the text).
- * `ret_tail` may be NULL.
  */
-int access_prepare(SqliteEngine *engine, Arena *arena, const char *sql, Stmt *ret, AccessLog *ret_log,
-                   const char **ret_tail);
+int access_prepare(SqliteEngine *engine, Arena *arena, const char *sql, Stmt *ret, AccessLog *ret_log);
 
 /* Does the log say that the table is touched in this way? `within` NULL: anywhere. */
 bool access_touches(const AccessLog *log, AccessKind kind, const char *table, const char *within);
