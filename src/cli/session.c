@@ -1,0 +1,119 @@
+#include "cli/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "view/error.h"
+
+void session_start(Session *session, const Args *args) {
+  *session = (Session){.args = args, .json = args_has(args, "json"), .quiet = args_has(args, "quiet")};
+  session->paint = (Paint){.out = &session->buffer,
+                           .colour = !args_has(args, "no-color") && paint_wants_colour(isatty(STDOUT_FILENO)),
+                           .width = paint_terminal_width(STDOUT_FILENO)};
+}
+
+void session_end(Session *session) {
+  engine_close(&session->engine);
+  buf_release(&session->buffer);
+  arena_release(&session->arena);
+}
+
+const char *session_word(const Session *session, size_t i) {
+  return i < session->args->n_words ? session->args->words[i] : NULL;
+}
+
+static bool open_database(Session *session, Error *err) {
+  const char *given = args_value(session->args, "database");
+  if (given != NULL) session->spec.database_path = given;
+  if (session->spec.database_path == NULL) {
+    error_set(err, ERR_USAGE, "which database? neither --database nor a tidegate.yaml from here upwards names one");
+    return error_hint(err, "give --database PATH, or write `database: PATH` into tidegate.yaml");
+  }
+  return engine_open(session->spec.database_path, &session->engine, err);
+}
+
+bool session_spec(Session *session, const char *path, Error *err) {
+  return spec_load(&session->arena, path, &session->spec, err) && open_database(session, err);
+}
+
+bool session_pipeline(Session *session, const char *target, Error *err) {
+  return spec_load_pipeline(&session->arena, NULL, target, &session->spec, err) && open_database(session, err);
+}
+
+static bool is_file(const char *path) {
+  struct stat facts;
+  return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
+bool session_record(Session *session, const char *reference, Error *err) {
+  bool ok = is_file(reference) && args_value(session->args, "database") == NULL ? session_spec(session, reference, err)
+                                                                                : session_pipeline(session, NULL, err);
+  bool exists = false;
+  if (!ok || !session->engine->ops->ledger_exists(session->engine, &exists, err)) return false;
+  if (!exists) {
+    error_set(err, ERR_NOT_FOUND, "no backfill %s: nothing was ever planned in %s", reference,
+              session->spec.database_path);
+    return error_hint(err, "plan one: tidegate plan SPEC; or give --database PATH when it is in another database");
+  }
+  return ledger_find(session->engine, &session->arena, reference, &session->record, err);
+}
+
+bool session_plan(Session *session, const char *reference, Error *err) {
+  return session_record(session, reference, err) &&
+         plan_load(&session->arena, session->engine, &session->record, &session->plan, err);
+}
+
+Json session_object(Session *session) {
+  Json json = {.out = &session->buffer, .comma = false};
+  json_object(&json, NULL);
+  return json;
+}
+
+void session_object_end(Session *session, Json *json) {
+  json_object_end(json);
+  buf_putc(&session->buffer, '\n');
+}
+
+/* All of the text; false with errno. */
+static bool write_all(int fd, const char *text, size_t n) {
+  while (n > 0) {
+    ssize_t written = write(fd, text, n);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text += written;
+    n -= (size_t)written;
+  }
+  return true;
+}
+
+int session_flush(Session *session) {
+  bool ok = write_all(STDOUT_FILENO, buf_text(&session->buffer), session->buffer.len);
+  int cause = errno;
+  buf_clear(&session->buffer);
+  if (ok || cause == EPIPE) return 0;
+  fprintf(stderr, "tidegate: error: cannot write the output: %s\n", strerror(cause));
+  return error_exit_status(cause == ENOSPC ? ERR_FULL : ERR_INTERNAL);
+}
+
+int session_fail(Session *session, const Error *err) {
+  const char *spec = session->record.spec_path != NULL ? session->record.spec_path : session->spec.backfill_file.file;
+  if (session->json) {
+    buf_clear(&session->buffer);
+    Json json = session_object(session);
+    view_error_json(&json, err, session->record.id, spec);
+    session_object_end(session, &json);
+    session_flush(session);
+    return error_exit_status(err->code);
+  }
+  session_flush(session);
+  BUF_SCOPED text = {0};
+  Paint paint = {.out = &text,
+                 .colour = !args_has(session->args, "no-color") && paint_wants_colour(isatty(STDERR_FILENO)),
+                 .width = 0};
+  view_error(&paint, err, session->record.id, spec);
+  write_all(STDERR_FILENO, buf_text(&text), text.len);
+  return error_exit_status(err->code);
+}

@@ -1,0 +1,121 @@
+#include "cli/steps.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/stop.h"
+#include "view/progress.h"
+#include "view/words.h"
+
+enum { SUMMARY_ROWS = 3 };
+
+bool step_plan(Session *session, const char *path, bool record, Verdict *ret, Error *err) {
+  Arena *arena = &session->arena;
+  Plan *plan = &session->plan;
+  const GatePass *pass = NULL;
+  if (!session_spec(session, path, err)) return false;
+  Engine *engine = session->engine;
+  if (!plan_resolve(arena, engine, &session->spec, plan, err)) return false;
+  if (!plan_measure(arena, engine, plan, stop_interrupt(), err)) return false;
+  if (!gate_judge(arena, engine, plan, GATE_PLAN, plan->spec.budget.batch, ret, &pass, err)) return false;
+  if (!record || (!ret->allow && !ret->waits)) return true;
+  return plan_record(arena, engine, plan, err) && ledger_find(engine, arena, plan->id, &session->record, err);
+}
+
+bool step_run(Session *session, bool wait, RunFacts *ret, Error *err) {
+  bool shown = !session->quiet && !session->json, terminal = isatty(STDERR_FILENO);
+  Progress progress = {
+      .file = stderr, .terminal = terminal, .width = paint_terminal_width(STDERR_FILENO), .dates_shown = -1};
+  RunOptions options = {
+      .progress = shown ? progress_show : NULL, .context = &progress, .stop = stop_flag(), .wait = wait};
+  bool ok = run_backfill(&session->arena, session->engine, &session->record, &session->plan, &options, ret, err);
+  progress_end(&progress);
+  if (!ok && err->code == ERR_PAUSED) {
+    error_set(err, ERR_PAUSED, "production untouched");
+    error_hint(err, "carry on with: tidegate run %s", session->record.id);
+  }
+  return ok;
+}
+
+/* The one date record asked for, and the day that the rows are to be read of. */
+static bool pick_date(Session *session, const char *text, DiffFacts *ret, Instant *ret_date, Error *err) {
+  const DateCodec *codec = &session->plan.shape.codec;
+  DateRange range;
+  if (!date_range_parse(text, codec->grain, codec->zone, &range, err)) return false;
+  if (date_range_count(&range, codec->grain, codec->zone) != 1)
+    return error_set(err, ERR_USAGE, "--date takes one date, not a range: %s", text);
+  for (size_t i = 0; i < ret->n_dates; i++) {
+    if (ret->dates[i].date != range.from) continue;
+    ret->dates = &ret->dates[i];
+    ret->n_dates = 1;
+    *ret_date = range.from;
+    return true;
+  }
+  return error_set(err, ERR_NOT_FOUND, "%s is not a date of this backfill", text);
+}
+
+static void sum_counts(DiffFacts *diff) {
+  diff->counts = (ChangeCounts){0};
+  for (size_t i = 0; i < diff->n_dates; i++) {
+    diff->counts.inserts += diff->dates[i].inserts;
+    diff->counts.updates += diff->dates[i].updates;
+    diff->counts.deletes += diff->dates[i].deletes;
+    diff->counts.moves += diff->dates[i].moves_in;
+  }
+}
+
+bool step_diff(Session *session, const char *date, size_t limit, DiffFacts *ret, Error *err) {
+  Arena *arena = &session->arena;
+  Engine *engine = session->engine;
+  const EngineOps *ops = engine->ops;
+  const char *id = session->record.id;
+  const Shape *shape = &session->plan.shape;
+  Instant day = 0;
+  const char *name = arena_printf(arena, "tidegate_%s_changes", id), *identity = NULL;
+  *ret = (DiffFacts){.plan = &session->plan, .id = id, .state = session->record.state};
+  if (!ops->object_identity(engine, arena, name, &identity, err)) return false;
+  if (identity == NULL) {
+    error_set(err, ERR_STATE, "%s has no change set: its state is %s", id, session->record.state);
+    return error_hint(err, "see: tidegate status %s", id);
+  }
+  if (!ops->ledger_dates(engine, arena, id, &ret->dates, &ret->n_dates, err)) return false;
+  if (!ops->ledger_columns(engine, arena, id, &ret->columns, &ret->n_columns, err)) return false;
+  if (!ops->change_counts(engine, shape, id, &ret->counts, err)) return false;
+  if (date != NULL) {
+    if (!pick_date(session, date, ret, &day, err)) return false;
+    sum_counts(ret);
+    ret->n_columns = 0; /* they are counted over the whole range only */
+  }
+  return ops->change_rows(engine, arena, shape, id, day, limit, &ret->rows, &ret->n_rows, err);
+}
+
+/* Writes the question to the terminal and reads the answer; anything but y or yes is a no. */
+static bool ask(const char *question) {
+  char answer[16] = "";
+  fputs(question, stderr);
+  fflush(stderr);
+  if (fgets(answer, sizeof answer, stdin) == NULL) return false;
+  answer[strcspn(answer, "\r\n")] = '\0';
+  return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0;
+}
+
+bool step_confirm(Session *session, Error *err) {
+  DiffFacts diff;
+  if (args_has(session->args, "yes")) return true;
+  if (!isatty(STDIN_FILENO) || session->json) {
+    error_set(err, ERR_USAGE, "nobody can be asked here whether to publish: standard input is not a terminal");
+    return error_hint(err, "look at: tidegate diff %s; then add --yes", session->record.id);
+  }
+  if (!step_diff(session, NULL, SUMMARY_ROWS, &diff, err)) return false;
+  view_diff_summary(&session->paint, &session->arena, &diff);
+  session_flush(session);
+  const char *count = words_count(&session->arena, words_change_total(&diff.counts), "change", "changes");
+  if (ask(arena_printf(&session->arena, "Publish %s? [y/N] ", count))) return true;
+  error_set(err, ERR_PAUSED, "not published, production untouched");
+  return error_hint(err, "publish with: tidegate swap %s", session->record.id);
+}
+
+bool step_swap(Session *session, SwapFacts *ret, Error *err) {
+  return swap_publish(&session->arena, session->engine, &session->record, &session->plan, stop_flag(), ret, err);
+}

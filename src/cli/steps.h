@@ -1,0 +1,31 @@
+#ifndef TIDEGATE_CLI_STEPS_H
+#define TIDEGATE_CLI_STEPS_H
+
+#include "cli/session.h"
+#include "gate/gate.h"
+#include "run/run.h"
+#include "swap/swap.h"
+#include "view/diff.h"
+
+/* The pieces of work that several commands share. */
+
+/*
+ * Plans the spec: reads, resolves, measures, judges. Recorded in the ledger when allowed, or when time alone is missing
+ * (session->record is set then).
+ * record false: never recorded.
+ */
+bool step_plan(Session *session, const char *path, bool record, Verdict *ret, Error *err);
+
+/* Carries the backfill on with a progress bar on standard error, until it is sealed. */
+bool step_run(Session *session, bool wait, RunFacts *ret, Error *err);
+
+/* The change set. date NULL: all dates. */
+bool step_diff(Session *session, const char *date, size_t limit, DiffFacts *ret, Error *err);
+
+/* Shows what would be published and asks, unless --yes; false with ERR_PAUSED when the answer is no. */
+bool step_confirm(Session *session, Error *err);
+
+/* Publishes. */
+bool step_swap(Session *session, SwapFacts *ret, Error *err);
+
+#endif

@@ -1,0 +1,162 @@
+#include "view/plan_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/findings.h"
+#include "view/verdict.h"
+#include "view/words.h"
+
+/* "flight_date, origin" … */
+static const char *joined(Arena *arena, const char *const *texts, size_t n) {
+  const char *all = "";
+  for (size_t i = 0; i < n; i++) all = arena_printf(arena, "%s%s%s", all, i == 0 ? "" : ", ", texts[i]);
+  return all;
+}
+
+static void put_title(Paint *paint, Arena *arena, const Plan *plan) {
+  char label[96];
+  date_range_label(&plan->range, plan->shape.codec.grain, plan->shape.codec.zone, label);
+  paint_styled(paint, STYLE_BOLD, plan->shape.table);
+  paint_text(paint, arena_printf(arena, "  %s  %s, %s", label, words_count(arena, plan->n_dates, "date", "dates"),
+                                 words_count(arena, plan->rows, "row", "rows")));
+  if (plan->id != NULL) paint_text(paint, arena_printf(arena, "  %s", plan->id));
+  buf_putc(paint->out, '\n');
+}
+
+static void put_control(Paint *paint, Arena *arena, const Plan *plan) {
+  const ControlFacts *control = &plan->control;
+  if (!control->declared) {
+    paint_line(paint, "control", "none declared: nothing shows that the recompute gives what is right today");
+    return;
+  }
+  const char *range = words_range(arena, plan, control->range);
+  bool same = control->differing == 0;
+  paint_line(paint, "control", "%s %s: %" PRId64 " of %" PRId64 " rows identical", range,
+             same ? "reproduced" : "NOT reproduced", control->same, control->rows);
+  if (!same) view_examples(paint, arena, control->examples, control->n);
+}
+
+/* What the dates that are missing in a source look like: at most three of them. */
+static const char *missing_text(Arena *arena, const Plan *plan, const SourceFacts *source) {
+  const char *text = "";
+  for (size_t i = 0; i < source->n_missing && i < 3; i++)
+    text = arena_printf(arena, "%s%s%s", text, i == 0 ? "" : ", ", words_date(arena, plan, source->dates_missing[i]));
+  return source->missing > 3 ? arena_printf(arena, "%s …", text) : text;
+}
+
+static void put_reads(Paint *paint, Arena *arena, const Plan *plan) {
+  const char *label = "reads";
+  for (size_t i = 0; i < plan->n_sources; i++, label = "") {
+    const SourceFacts *source = &plan->sources[i];
+    if (source->dates_present < 0)
+      paint_line(paint, label, "%s: its dates were not counted%s", source->table,
+                 source->date_column == NULL ? " (no date column known: name it under `sources`)" : "");
+    else if (source->missing == 0)
+      paint_line(paint, label, "%s: all %s present", source->table, words_count(arena, plan->n_dates, "date", "dates"));
+    else
+      paint_line(paint, label, "%s: %" PRId64 " of %s missing: %s", source->table, source->missing,
+                 words_count(arena, plan->n_dates, "date", "dates"), missing_text(arena, plan, source));
+  }
+  if (plan->n_sources == 0) paint_line(paint, label, "no table that could be looked at");
+  if (plan->overlay) paint_line(paint, "", "itself: batches go in date order, each sees the ones before it");
+}
+
+static void put_feeds(Paint *paint, Arena *arena, const Plan *plan) {
+  const char *text = "";
+  for (size_t i = 0; i < plan->radius.n; i++) {
+    const LineageNode *node = &plan->radius.nodes[i];
+    bool table = node->kind == NULL || strcmp(node->kind, "table") == 0;
+    text = arena_printf(arena, "%s%s%s (%s%s%s)", text, i == 0 ? "" : "  ", node->name, table ? "" : node->kind,
+                        table ? "" : ", ", needs_name(node->needs));
+  }
+  paint_line(paint, "feeds", "%s", plan->radius.n == 0 ? "nothing that is known" : text);
+  for (size_t i = 0; i < plan->radius.n_blind; i++) paint_line(paint, "", "not read: %s", plan->radius.blind[i]);
+}
+
+/* The lightest date in which a change is expected; the first date when the recompute reads the target. */
+static const DateRecord *first_date(const Plan *plan) {
+  const DateRecord *first = NULL;
+  if (plan->overlay) return plan->n_dates > 0 ? &plan->dates[0] : NULL;
+  for (int64_t i = 0; i < plan->n_dates; i++) {
+    const DateRecord *date = &plan->dates[i];
+    if (date->suspect > 0 && (first == NULL || date->expected < first->expected)) first = date;
+  }
+  return first != NULL ? first : plan->n_dates > 0 ? &plan->dates[0] : NULL;
+}
+
+const char *view_batches_text(Arena *arena, const Plan *plan) {
+  const DateRecord *first = plan->dates == NULL ? NULL : first_date(plan);
+  if (first == NULL) return "none";
+  const char *text = arena_printf(arena, "%s (%s)", words_date(arena, plan, first->date),
+                                  words_count(arena, first->expected, "row", "rows"));
+  int64_t left = plan->n_dates - 1, size = 1;
+  if (left == 0) return text;
+  text = arena_printf(arena, "%s, then ", text);
+  for (int shown = 0; left > 0; shown++) {
+    if (shown == 8) {
+      text = arena_printf(arena, "%s, …", text);
+      break;
+    }
+    int64_t now = size < left ? size : left;
+    text = arena_printf(arena, "%s%s%" PRId64, text, shown == 0 ? "" : ", ", now);
+    left -= now;
+    size *= 2;
+  }
+  return arena_printf(arena, "%s dates", text);
+}
+
+static void put_evidence(Paint *paint, Arena *arena, const Plan *plan) {
+  const char *texts[5];
+  size_t n = 0;
+  if (plan->control.declared) texts[n++] = "control dates";
+  if (plan->spec.n_changes > 0)
+    texts[n++] = arena_printf(arena, "change scope (%s may change)", words_count(arena, plan->suspects, "row", "rows"));
+  if (plan->n_row_checks > 0)
+    texts[n++] = words_count(arena, (int64_t)plan->n_row_checks, "check on every row", "checks on every row");
+  if (plan->n_total_checks > 0)
+    texts[n++] = words_count(arena, (int64_t)plan->n_total_checks, "check on totals", "checks on totals");
+  if (plan->spec.oracle.text != NULL) texts[n++] = "an oracle, asked for a sample";
+  paint_line(paint, "evidence", "%s", n == 0 ? "none" : joined(arena, texts, n));
+  for (size_t i = 0; i < plan->n_unproven; i++) paint_line(paint, i == 0 ? "unproven" : "", "%s", plan->unproven[i]);
+}
+
+static void put_inferred(Paint *paint, const Plan *plan) {
+  for (size_t i = 0; i < plan->n_inferred; i++) {
+    const Inferred *it = &plan->inferred[i];
+    paint_line(paint, i == 0 ? "inferred" : "", "%s: %s (%s)", it->name, it->value, it->from);
+  }
+}
+
+void view_plan(Paint *paint, Arena *arena, const Plan *plan, const Verdict *verdict) {
+  const char *id = plan->id == NULL ? "PLAN" : plan->id;
+  put_title(paint, arena, plan);
+  paint_line(paint, "wrong", "%s", plan->spec.wrong.text);
+  paint_line(paint, "correct", "%s", plan->spec.correct.text);
+  put_control(paint, arena, plan);
+  put_reads(paint, arena, plan);
+  put_feeds(paint, arena, plan);
+  paint_line(paint, "window", "%s", view_window_text(arena, plan, verdict, plan->planned_at));
+  paint_line(paint, "batches", "%s", view_batches_text(arena, plan));
+  paint_line(paint, "undo", "tidegate rollback %s, for %s after the swap", id,
+             words_duration(arena, plan->spec.retention));
+  put_evidence(paint, arena, plan);
+  put_inferred(paint, plan);
+  paint_line(paint, "cost", "%s to recompute; disk: %s needed at most, %s free",
+             words_count(arena, plan->rows, "row", "rows"), words_size(arena, plan->space_needed),
+             words_size(arena, plan->space.free_bytes));
+  for (size_t i = 0; i < plan->n_warnings; i++)
+    paint_verdict(paint, STYLE_WARN, i == 0 ? "warning" : "", "%s", plan->warnings[i]);
+  const char *then = "";
+  if (plan->id != NULL) then = arena_printf(arena, "tidegate run %s", plan->id);
+  view_verdict(paint, arena, plan, verdict, plan->planned_at, then);
+}
+
+void view_plan_json(Json *json, const Plan *plan, const Verdict *verdict) {
+  BUF_SCOPED part = {0};
+  plan_json(plan, &(Json){.out = &part});
+  json_raw(json, "plan", buf_text(&part));
+  buf_clear(&part);
+  gate_json(verdict, &(Json){.out = &part});
+  json_raw(json, "verdict", buf_text(&part));
+}
