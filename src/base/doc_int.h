@@ -5,7 +5,7 @@
 
 #include "base/doc.h"
 
-/* Private to the two files of doc: characters, lines and places in a text. */
+/* Private to the files of doc: characters, lines and places in a text. */
 
 /* Length of the well-formed UTF-8 sequence that starts at s, before end; 0 if there is none (RFC 3629). */
 size_t doc_utf8_step(const char *s, const char *end);
@@ -19,5 +19,12 @@ void doc_place_of(const char *text, size_t length, const char *at, int *ret_line
 /* doc_error for a text that may hold NUL bytes. */
 bool doc_verror(Error *err, const char *name, const char *text, size_t length, int line, int column, const char *format,
                 va_list args) __attribute__((format(printf, 7, 0)));
+
+/* A complaint of libfyaml in plain words. An unknown one keeps its text, after a prefix; it lives as long as that. */
+typedef struct DocComplaint {
+  const char *prefix, *text, *hint;
+} DocComplaint;
+
+DocComplaint doc_explain(const char *message);
 
 #endif
