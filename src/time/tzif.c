@@ -111,6 +111,8 @@ static void expand_rule(const PosixTz *tz, Table *table, Zone *zone) {
   }
   zone->cycles = table->n > before + 400;
   zone->cycle_from = civil_to_days(base + 2, 1, 9) * 86400;
+  /* Summer time all the year round: its end in the last year written out is none. */
+  while (!zone->cycles && table->n > before && table->changes[table->n - 1].at >= zone->cycle_from) table->n--;
 }
 
 static const char *read_footer(const Bytes *file, Table *table, Zone *zone) {

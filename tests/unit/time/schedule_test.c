@@ -1,0 +1,249 @@
+#include "time/schedule.h"
+
+#include <time.h>
+
+#include "time_test.h"
+/* Needs cmocka before it. */
+#include "cases.h"
+
+static const Schedule *parse(Arena *arena, const char *expression, const char *zone_text) {
+  const Schedule *schedule = NULL;
+  Error err = {0};
+  if (!schedule_parse(arena, "vixie", expression, zone(arena, zone_text), &schedule, &err))
+    fail_msg("%s: %s", expression, err.message);
+  return schedule;
+}
+
+static GapPolicy gap_policy(const char *word) {
+  if (strcmp(word, "skip") == 0) return GAP_SKIP;
+  if (strcmp(word, "shift") == 0) return GAP_SHIFT;
+  if (strcmp(word, "gap_end") != 0) fail_msg("gap policy %s", word);
+  return GAP_END;
+}
+
+static OverlapPolicy overlap_policy(const char *word) {
+  if (strcmp(word, "first") == 0) return OVERLAP_FIRST;
+  if (strcmp(word, "second") == 0) return OVERLAP_SECOND;
+  if (strcmp(word, "both") != 0) fail_msg("overlap policy %s", word);
+  return OVERLAP_BOTH;
+}
+
+/* The fires after an instant must be those named, parted by ";". */
+static void assert_fires(const char *id, const Schedule *schedule, Instant after, GapPolicy gap, OverlapPolicy overlap,
+                         const char *expected) {
+  char list[512];
+  snprintf(list, sizeof list, "%s", expected);
+  for (char *rest = list, *one; (one = strsep(&rest, ";")) != NULL;) {
+    Instant fire;
+    if (!schedule_next(schedule, after, gap, overlap, &fire)) fail_msg("%s: no fire", id);
+    if (fire != at(one)) {
+      char shown[40];
+      instant_rfc3339(fire, schedule_zone(schedule), shown);
+      fail_msg("%s: %s, expected %s", id, shown, one);
+    }
+    after = fire;
+  }
+}
+
+static int vixie_rows;
+
+/* Columns: id dialect expression timezone from gap_policy overlap_policy expected_next source note. */
+static void check_row(char **row) {
+  Arena arena = {0};
+  if (strcmp(row[1], "vixie") == 0) {
+    vixie_rows++;
+    assert_fires(row[0], parse(&arena, row[2], row[3]), at(row[4]), gap_policy(row[5]), overlap_policy(row[6]), row[7]);
+  }
+  arena_release(&arena);
+}
+
+static void the_shared_cases(void **state) {
+  assert_true(for_each_case("schedule.tsv", 8, check_row) > 0);
+  assert_true(vixie_rows >= 12);
+}
+
+/* Rows of other dialects in schedule.tsv whose expression means the same to Vixie cron: the policies are what counts.
+ */
+static void policies_in_gaps_and_folds(void **state) {
+  static const struct {
+    const char *expression, *zone, *after;
+    GapPolicy gap;
+    OverlapPolicy overlap;
+    const char *expected;
+  } known[] = {
+      {"0 2 * * *", "America/New_York", "2012-03-11T00:00:00-05:00", GAP_SKIP, OVERLAP_BOTH,
+       "2012-03-12T02:00:00-04:00"},
+      {"0 * * * *", "America/New_York", "2012-03-11T01:00:00-05:00", GAP_SKIP, OVERLAP_BOTH,
+       "2012-03-11T03:00:00-04:00"},
+      {"0 0 * * *", "Asia/Hebron", "2022-03-25T00:00:00+02:00", GAP_END, OVERLAP_BOTH,
+       "2022-03-26T00:00:00+02:00;2022-03-27T01:00:00+03:00;2022-03-28T00:00:00+03:00"},
+      {"30 1 * * *", "Antarctica/Troll", "2026-03-28T12:00:00+00:00", GAP_SHIFT, OVERLAP_FIRST,
+       "2026-03-29T03:30:00+02:00;2026-03-30T01:30:00+02:00"},
+      {"0 22,23 * * *", "America/Nuuk", "2024-03-30T00:00:00+00:00", GAP_SHIFT, OVERLAP_FIRST,
+       "2024-03-29T23:00:00-02:00;2024-03-30T22:00:00-02:00;2024-03-31T00:00:00-01:00"},
+      {"0 2 * * *", "Australia/Lord_Howe", "2023-09-30T02:00:00+10:30", GAP_END, OVERLAP_SECOND,
+       "2023-10-01T02:30:00+11:00;2023-10-02T02:00:00+11:00"},
+      {"0 0 * * *", "America/Sao_Paulo", "2018-11-03T12:00:00-03:00", GAP_SKIP, OVERLAP_BOTH,
+       "2018-11-05T00:00:00-02:00"},
+      {"0 0 * * *", "America/Sao_Paulo", "2018-11-03T12:00:00-03:00", GAP_END, OVERLAP_BOTH,
+       "2018-11-04T01:00:00-02:00"},
+      {"0 1 4 11 *", "America/Sao_Paulo", "2018-11-03T23:00:00-03:00", GAP_SKIP, OVERLAP_BOTH,
+       "2018-11-04T01:00:00-02:00;2019-11-04T01:00:00-03:00"},
+      {"0 2 * * *", "America/New_York", "2024-03-09T02:00:00-05:00", GAP_SHIFT, OVERLAP_SECOND,
+       "2024-03-10T03:00:00-04:00;2024-03-11T02:00:00-04:00"},
+      {"7 * * * *", "Europe/London", "2025-03-30T00:00:00+00:00", GAP_SKIP, OVERLAP_BOTH,
+       "2025-03-30T00:07:00+00:00;2025-03-30T02:07:00+01:00"},
+      {"0 1 * * *", "America/New_York", "2012-11-04T00:00:00-04:00", GAP_SKIP, OVERLAP_BOTH,
+       "2012-11-04T01:00:00-04:00;2012-11-04T01:00:00-05:00;2012-11-05T01:00:00-05:00"},
+      {"0 1 * * *", "America/New_York", "2012-11-04T00:00:00-04:00", GAP_SKIP, OVERLAP_FIRST,
+       "2012-11-04T01:00:00-04:00;2012-11-05T01:00:00-05:00"},
+      {"0 1 * * *", "America/New_York", "2012-11-04T00:00:00-04:00", GAP_SKIP, OVERLAP_SECOND,
+       "2012-11-04T01:00:00-05:00;2012-11-05T01:00:00-05:00"},
+      {"0 3 * * *", "Europe/Athens", "2016-10-30T02:00:01+03:00", GAP_SHIFT, OVERLAP_FIRST,
+       "2016-10-30T03:00:00+03:00;2016-10-31T03:00:00+02:00"},
+      {"0 * * * *", "Europe/Warsaw", "2017-10-29T01:59:00+02:00", GAP_END, OVERLAP_BOTH,
+       "2017-10-29T02:00:00+02:00;2017-10-29T02:00:00+01:00;2017-10-29T03:00:00+01:00"},
+      {"0 0 * * *", "America/Sao_Paulo", "2018-02-17T21:05:00-02:00", GAP_END, OVERLAP_BOTH,
+       "2018-02-18T00:00:00-03:00"},
+      {"*/5 * * * *", "Europe/Zurich", "2018-10-28T02:55:00+02:00", GAP_END, OVERLAP_BOTH,
+       "2018-10-28T02:00:00+01:00;2018-10-28T02:05:00+01:00"},
+      {"30 2 * * *", "Europe/Berlin", "2025-03-29T12:00:00Z", GAP_SHIFT, OVERLAP_BOTH, "2025-03-30T03:30:00+02:00"},
+      {"30 2 * * *", "Europe/Berlin", "2025-03-29T12:00:00Z", GAP_END, OVERLAP_BOTH, "2025-03-30T03:00:00+02:00"},
+      /* Several times of one gap: once at its end, each by itself when shifted. */
+      {"*/20 2 * * *", "Europe/Berlin", "2025-03-30T00:00:00Z", GAP_END, OVERLAP_BOTH,
+       "2025-03-30T03:00:00+02:00;2025-03-31T02:00:00+02:00"},
+      {"*/20 2 * * *", "Europe/Berlin", "2025-03-30T00:00:00Z", GAP_SHIFT, OVERLAP_BOTH,
+       "2025-03-30T03:00:00+02:00;2025-03-30T03:20:00+02:00;2025-03-30T03:40:00+02:00;2025-03-31T02:00:00+02:00"},
+      {"* * * * *", "Europe/Berlin", "2025-10-26T02:59:00+02:00", GAP_SKIP, OVERLAP_FIRST, "2025-10-26T03:00:00+01:00"},
+      {"* * * * *", "Europe/Berlin", "2025-10-26T01:59:00+02:00", GAP_SKIP, OVERLAP_SECOND,
+       "2025-10-26T02:00:00+01:00"},
+  };
+  Arena arena = {0};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    assert_fires(known[i].expression, parse(&arena, known[i].expression, known[i].zone), at(known[i].after),
+                 known[i].gap, known[i].overlap, known[i].expected);
+  arena_release(&arena);
+}
+
+static void assert_any(const char *expression, const char *zone_text, const char *after, const char *expected) {
+  Arena arena = {0};
+  const Schedule *schedule = parse(&arena, expression, zone_text);
+  Instant from = at(after);
+  char list[512];
+  snprintf(list, sizeof list, "%s", expected);
+  for (char *rest = list, *one; (one = strsep(&rest, ";")) != NULL;) {
+    Instant fire;
+    assert_true(schedule_next_any(schedule, from, &fire));
+    assert_instant(fire, schedule_zone(schedule), one);
+    from = fire;
+  }
+  arena_release(&arena);
+}
+
+static void the_union_of_all_readings(void **state) {
+  assert_any("30 2 * * *", "Europe/Berlin", "2025-03-29T12:00:00Z",
+             "2025-03-30T03:00:00+02:00;2025-03-30T03:30:00+02:00;2025-03-31T02:30:00+02:00");
+  assert_any("30 2 * * *", "Europe/Berlin", "2025-10-25T12:00:00Z",
+             "2025-10-26T02:30:00+02:00;2025-10-26T02:30:00+01:00;2025-10-27T02:30:00+01:00");
+  assert_any("0 2 * * *", "Australia/Lord_Howe", "2019-10-05T12:00:00Z",
+             "2019-10-06T02:30:00+11:00;2019-10-07T02:00:00+11:00");
+  assert_any("0 12 30 12 *", "Pacific/Apia", "2011-12-01T00:00:00Z",
+             "2011-12-31T00:00:00+14:00;2011-12-31T12:00:00+14:00;2012-12-30T12:00:00+14:00");
+  /* The end of the gap is 03:00, where the schedule fires by itself: one fire. */
+  assert_any("0 2,3 * * *", "Europe/Berlin", "2025-03-29T12:00:00Z",
+             "2025-03-30T03:00:00+02:00;2025-03-31T02:00:00+02:00;2025-03-31T03:00:00+02:00");
+}
+
+/* Whatever the policies, each fire is also one of the union, and later than the one before. */
+static void every_policy_is_within_the_union(void **state) {
+  static const char *const expressions[] = {"*/7 * * * *", "30 0-3 * * *", "15 1,2,23 * * *", "0 0 * * *",
+                                            "0 */2 30-31 * *"};
+  static const char *const zones[] = {"Europe/Berlin", "Australia/Lord_Howe", "Antarctica/Troll", "America/Nuuk",
+                                      "Pacific/Apia",  "America/Sao_Paulo",   "America/St_Johns"};
+  Arena arena = {0};
+  for (size_t i = 0; i < 5; i++)
+    for (size_t j = 0; j < 7; j++)
+      for (int policy = 0; policy < 9; policy++) {
+        const Schedule *schedule = parse(&arena, expressions[i], zones[j]);
+        Instant fire = at("2011-12-20T00:00:00Z"), next, any;
+        for (int k = 0; k < 300; k++, fire = next) {
+          assert_true(schedule_next(schedule, fire, (GapPolicy)(policy / 3), (OverlapPolicy)(policy % 3), &next));
+          assert_true(next > fire);
+          assert_true(schedule_next_any(schedule, next - 1, &any));
+          assert_true(any == next);
+        }
+      }
+  arena_release(&arena);
+}
+
+static void the_last_year(void **state) {
+  Arena arena = {0};
+  Instant fire;
+  const Schedule *schedule = parse(&arena, "0 0 1 1 *", "Europe/Berlin");
+  assert_true(schedule_next(schedule, at("9998-06-01T00:00:00Z"), GAP_SKIP, OVERLAP_BOTH, &fire));
+  assert_instant(fire, schedule_zone(schedule), "9999-01-01T00:00:00+01:00");
+  assert_false(schedule_next(schedule, fire, GAP_SKIP, OVERLAP_BOTH, &fire));
+  assert_false(schedule_next_any(schedule, INT64_MAX, &fire));
+  assert_true(schedule_next_any(schedule, INT64_MIN, &fire));
+  assert_true(fire >= INSTANT_MIN && fire < INSTANT_MIN + 366 * INT64_C(86400));
+  arena_release(&arena);
+}
+
+static void unknown_dialects_are_refused(void **state) {
+  static const char *const names[] = {"", "Vixie", "quartz", "systemd", "croniter"};
+  Arena arena = {0};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const Schedule *schedule = NULL;
+    Error err = {0};
+    assert_false(schedule_parse(&arena, names[i], "0 2 * * *", zone_utc(), &schedule, &err));
+    assert_int_equal(err.code, ERR_SPEC);
+    assert_contains(err.hint, "vixie");
+    assert_null(schedule);
+  }
+  assert_string_equal(schedule_dialects()[0], "vixie");
+  assert_null(schedule_dialects()[1]);
+  arena_release(&arena);
+}
+
+static void it_keeps_what_it_was_made_of(void **state) {
+  Arena arena = {0};
+  char expression[] = "@daily";
+  const Schedule *schedule = parse(&arena, expression, "Europe/Berlin");
+  expression[1] = 'x';
+  assert_string_equal(schedule_expression(schedule), "@daily");
+  assert_string_equal(zone_name(schedule_zone(schedule)), "Europe/Berlin");
+  arena_release(&arena);
+}
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* Ten times what is allowed without sanitizers: 10,000 fires in 50 ms, one of 29 February in 10 ms. */
+static void the_search_is_fast(void **state) {
+  static const char *const expressions[] = {"* * * * *", "0 2 * * *", "0 0 1 1 *", "0 0 29 2 */7", "59 23 31 12 7"};
+  Arena arena = {0};
+  for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
+    const Schedule *schedule = parse(&arena, expressions[i], "Europe/Berlin");
+    Instant fire = at("2024-03-01T00:00:00Z");
+    double begin = now();
+    for (int j = 0; j < 10000 && schedule_next_any(schedule, fire, &fire); j++)
+      ;
+    if (now() - begin > 0.5) fail_msg("%s took %.3f s", expressions[i], now() - begin);
+  }
+  arena_release(&arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_shared_cases),
+                                     cmocka_unit_test(policies_in_gaps_and_folds),
+                                     cmocka_unit_test(the_union_of_all_readings),
+                                     cmocka_unit_test(every_policy_is_within_the_union),
+                                     cmocka_unit_test(the_last_year),
+                                     cmocka_unit_test(unknown_dialects_are_refused),
+                                     cmocka_unit_test(it_keeps_what_it_was_made_of),
+                                     cmocka_unit_test(the_search_is_fast)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

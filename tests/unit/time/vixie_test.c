@@ -1,0 +1,205 @@
+#include "time/dialect.h"
+#include "time_test.h"
+
+static const Civil new_year = {2024, 1, 1, 0, 0, 0};
+
+static const void *parse(Arena *arena, const char *expression) {
+  const void *rule = NULL;
+  Error err = {0};
+  if (!dialect_vixie.parse(arena, expression, &rule, &err)) fail_msg("%s: %s", expression, err.message);
+  return rule;
+}
+
+/* Both expressions must match the same 500 wall-clock times from the beginning of 2024 on. */
+static void assert_same(const char *one, const char *other) {
+  Arena arena = {0};
+  const void *a = parse(&arena, one), *b = parse(&arena, other);
+  Civil from = new_year;
+  for (int i = 0; i < 500; i++) {
+    Civil x, y;
+    assert_true(dialect_vixie.next(a, &from, &x));
+    assert_true(dialect_vixie.next(b, &from, &y));
+    if (civil_to_seconds(&x) != civil_to_seconds(&y)) fail_msg("'%s' and '%s' differ", one, other);
+    from = civil_from_seconds(civil_to_seconds(&x) + 1);
+  }
+  arena_release(&arena);
+}
+
+static void spellings_of_one_schedule(void **state) {
+  static const char *const pairs[][2] = {{"@hourly", "0 * * * *"},
+                                         {"@daily", "0 0 * * *"},
+                                         {"@midnight", "0 0 * * *"},
+                                         {"@weekly", "0 0 * * 0"},
+                                         {"@monthly", "0 0 1 * *"},
+                                         {"@yearly", "0 0 1 1 *"},
+                                         {"@annually", "0 0 1 1 *"},
+                                         {"0 0 * * 7", "0 0 * * 0"},
+                                         {"0 0 * * SUN", "0 0 * * 0"},
+                                         {"0 0 * * sun-sun", "0 0 * * 0"},
+                                         {"0 0 * * 5-7", "0 0 * * 0,5,6"},
+                                         {"0 0 * * 0-7", "0 0 * * *"},
+                                         {"0 0 * * mon-Fri", "0 0 * * 1-5"},
+                                         {"0 0 1 jan,Mar,DEC *", "0 0 1 1,3,12 *"},
+                                         {"0 0 1 jan-mar *", "0 0 1 1-3 *"},
+                                         {"*/15 * * * *", "0,15,30,45 * * * *"},
+                                         {"10-50/20 * * * *", "10,30,50 * * * *"},
+                                         {"5-59/15 * * * *", "5,20,35,50 * * * *"},
+                                         {"*/99 * * * *", "0 * * * *"},
+                                         {"0 0 */32 * *", "0 0 1 * *"},
+                                         {"00 007 * * *", "0 7 * * *"},
+                                         {"1,2,3,3,2 * * * *", "1-3 * * * *"},
+                                         {"  0\t2  * * *  ", "0 2 * * *"},
+                                         {"0 0 * * */7", "0 0 * * 0"},
+                                         {"0 0 * * 7,*", "0 0 * * *"}};
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) assert_same(pairs[i][0], pairs[i][1]);
+}
+
+/* OR unless the first character of a day field is `*`. January 2024: the 1st is a Monday. */
+static void the_two_day_fields(void **state) {
+  static const struct {
+    const char *expression;
+    int days[4]; /* of January 2024 */
+  } known[] = {{"0 0 13 * 5", {5, 12, 13, 19}},    {"0 0 */2 * 5", {5, 19, 0, 0}},   {"0 0 13 * *", {13, 0, 0, 0}},
+               {"0 0 * * 5", {5, 12, 19, 26}},     {"0 0 1-7 * */5", {5, 7, 0, 0}},  {"0 0 2,* * 5", {1, 2, 3, 4}},
+               {"0 0 */32,1-7 * 2", {2, 0, 0, 0}}, {"0 0 31,30 * 1", {1, 8, 15, 22}}};
+  Arena arena = {0};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    const void *rule = parse(&arena, known[i].expression);
+    Civil from = new_year;
+    for (int j = 0; j < 4 && known[i].days[j] != 0; j++) {
+      Civil fire;
+      assert_true(dialect_vixie.next(rule, &from, &fire));
+      if (fire.month != 1 || fire.day != known[i].days[j])
+        fail_msg("%s: %d-%d", known[i].expression, fire.month, fire.day);
+      from = civil_from_seconds(civil_to_seconds(&fire) + 1);
+    }
+  }
+  arena_release(&arena);
+}
+
+/* An independent matcher: every minute of two years, one by one. */
+static bool matches_by_hand(const Civil *civil) {
+  int weekday = civil_weekday(civil_to_days(civil->year, civil->month, civil->day));
+  bool day = civil->day == 10 || civil->day == 31 || weekday == 3;
+  return civil->minute % 20 == 7 && civil->hour >= 22 && civil->month != 2 && day;
+}
+
+static void agrees_minute_by_minute(void **state) {
+  Arena arena = {0};
+  const void *rule = parse(&arena, "7-59/20 22-23 10,31 1,3-12 wed");
+  Civil from = {2023, 12, 31, 0, 0, 0}, fire;
+  assert_true(dialect_vixie.next(rule, &from, &fire));
+  for (int64_t t = civil_to_seconds(&from); t < INT64_C(1767225600); t += 60) {
+    Civil now = civil_from_seconds(t);
+    bool matched = civil_to_seconds(&fire) == t;
+    if (matched != matches_by_hand(&now))
+      fail_msg("%d-%d-%d %d:%d", now.year, now.month, now.day, now.hour, now.minute);
+    now = civil_from_seconds(t + 1);
+    if (matched) assert_true(dialect_vixie.next(rule, &now, &fire));
+  }
+  arena_release(&arena);
+}
+
+static void the_search_begins_with_from_itself(void **state) {
+  Arena arena = {0};
+  const void *rule = parse(&arena, "59 23 31 12 *");
+  const Civil exactly = {2024, 12, 31, 23, 59, 0}, second_late = {2024, 12, 31, 23, 59, 1},
+              last = {9999, 12, 31, 23, 59, 30};
+  Civil fire;
+  assert_true(dialect_vixie.next(rule, &exactly, &fire));
+  assert_int_equal(fire.year, 2024);
+  assert_true(dialect_vixie.next(rule, &second_late, &fire));
+  assert_int_equal(fire.year, 2025);
+  assert_false(dialect_vixie.next(rule, &last, &fire));
+  arena_release(&arena);
+}
+
+static void refused_with_the_reason(void **state) {
+  static const struct {
+    const char *expression, *message, *hint;
+  } refused[] = {{"@reboot", "cannot be predicted", "pause"},
+                 {"@every 5m", "not a shorthand", "five fields"},
+                 {"@quarterly", "not a shorthand", "@monthly"},
+                 {"@DAILY", "not a shorthand", "@daily"},
+                 {"@", "not a shorthand", "five fields"},
+                 {"", "5 fields", "all five"},
+                 {"   ", "5 fields", "all five"},
+                 {"0 2 * *", "not 4", "all five"},
+                 {"0 2 * * * *", "not 6", "seconds"},
+                 {"0 2 * * * /bin/true", "not 6", "command"},
+                 {"CRON_TZ=UTC 0 2 * * *", "not 6", "zone has its own key"},
+                 {"H 2 * * *", "hash", "pause"},
+                 {"H/15 * * * *", "hash", "pause"},
+                 {"R 2 * * *", "random", "pause"},
+                 {"6~15 2 * * *", "random", "pause"},
+                 {"~ 2 * * *", "random", "pause"},
+                 {"0 0 L * *", "'L'", "28-31"},
+                 {"0 0 l * *", "'L'", "28-31"},
+                 {"0 0 L-3 * *", "'L'", "28-31"},
+                 {"0 0 * * 5L", "'L'", "28-31"},
+                 {"0 0 * * L5", "'L'", "28-31"},
+                 {"0 0 15W * *", "'W'", "14-16"},
+                 {"0 0 LW * *", "'L'", "28-31"},
+                 {"0 0 * * sat#1", "'#'", "*/32"},
+                 {"0 0 ? * *", "'?'", "*"},
+                 {"60 * * * *", "60 is not from 0 to 59", "minute"},
+                 {"* 24 * * *", "24 is not from 0 to 23", "minute"},
+                 {"* * 0 * *", "0 is not from 1 to 31", "minute"},
+                 {"* * 32 * *", "32 is not from 1 to 31", "minute"},
+                 {"* * * 0 *", "0 is not from 1 to 12", "minute"},
+                 {"* * * 13 *", "13 is not from 1 to 12", "minute"},
+                 {"* * * * 8", "8 is not from 0 to 7", "minute"},
+                 {"99999999999999999999 * * * *", "is not from 0 to 59", "minute"},
+                 {"* 22-4 * * *", "ends before it begins", "22-23,0-4"},
+                 {"* * * * fri-mon", "ends before it begins", "list"},
+                 {"* * * * sat-sun", "ends before it begins", "list"},
+                 {"*/0 * * * *", "step of 0", "1 or more"},
+                 {"5/15 * * * *", "step after a single value", "*/15"},
+                 {"*/ * * * *", "not understood", "steps"},
+                 {"*-5 * * * *", "not understood", "ranges"},
+                 {"1- * * * *", "not understood", "ranges"},
+                 {"-1 * * * *", "not understood", "ranges"},
+                 {"1,,2 * * * *", "not understood", "lists"},
+                 {"1, * * * *", "not understood", "lists"},
+                 {",1 * * * *", "not understood", "lists"},
+                 {"1-2-3 * * * *", "not understood", "ranges"},
+                 {"*/2/2 * * * *", "not understood", "steps"},
+                 {"1.5 * * * *", "not understood", "numbers"},
+                 {"* * * janu *", "not understood", "names"},
+                 {"* * * * monday", "not understood", "names"},
+                 {"jan * * * *", "not understood", "numbers"},
+                 {"** * * * *", "not understood", "*"},
+                 {"0 0 30 2 *", "never fires", "day of month"},
+                 {"0 0 31 2,4,6,9,11 *", "never fires", "day of month"},
+                 {"0 0 30-31 feb */2", "never fires", "day of month"}};
+  Arena arena = {0};
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    const void *rule = NULL;
+    Error err = {0};
+    if (dialect_vixie.parse(&arena, refused[i].expression, &rule, &err))
+      fail_msg("accepted: %s", refused[i].expression);
+    assert_null(rule);
+    assert_int_equal(err.code, ERR_SPEC);
+    assert_contains(err.message, refused[i].message);
+    assert_contains(err.hint, refused[i].hint);
+  }
+  arena_release(&arena);
+}
+
+/* 30 February OR every Monday of February does fire. */
+static void an_impossible_day_or_a_weekday_fires(void **state) {
+  Arena arena = {0};
+  Civil fire;
+  assert_true(dialect_vixie.next(parse(&arena, "0 0 30 2 1"), &new_year, &fire));
+  assert_int_equal(fire.month, 2);
+  assert_int_equal(fire.day, 5);
+  arena_release(&arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(spellings_of_one_schedule), cmocka_unit_test(the_two_day_fields),
+      cmocka_unit_test(agrees_minute_by_minute),   cmocka_unit_test(the_search_begins_with_from_itself),
+      cmocka_unit_test(refused_with_the_reason),   cmocka_unit_test(an_impossible_day_or_a_weekday_fires)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
