@@ -128,8 +128,9 @@ typedef struct Shape {
   const char *table;
   const ShapeColumn *columns;
   size_t n;
-  size_t date; /* index of the date column; always given */
-  bool keyed;  /* false: no key; whole dates are replaced */
+  size_t date;    /* index of the date column; always given */
+  bool null_keys; /* keys that hold a NULL are declared to be fine: NULL equals NULL in them */
+  bool keyed;     /* false: no key; whole dates are replaced */
   DateCodec codec;
 } Shape;
 
@@ -145,8 +146,8 @@ typedef struct JobScope {
 /* One recompute of some dates against production. */
 typedef struct Job {
   const Shape *shape;
-  const char *id;        /* the backfill's id: names its objects */
-  const char *recompute; /* SELECT with :from and :to; NULL: read the full shadow */
+  const char *id;        /* the backfill's id: names its objects; NULL: there are none, production alone */
+  const char *recompute; /* SELECT with :from and :to; NULL: read the full shadow, or without an id production itself */
   bool overlay;          /* the recompute reads the target: it sees production with the changes so far applied */
   DateRange range;       /* the backfill's whole range: a key may move inside it */
   const Instant *dates;  /* n starts, ascending and contiguous; dates[n] is the end */
@@ -303,6 +304,9 @@ typedef struct EngineOps {
                      Finding *ret, Error *);
   bool (*conflicts)(Engine *, Arena *, const Shape *, const char *id, size_t max_examples, Conflicts *ret, Error *);
   bool (*object_identity)(Engine *, Arena *, const char *name, const char **ret, Error *); /* NULL: does not exist */
+
+  /* The snapshot as the old side against production as the new: differences, scope and row checks as in compare. */
+  bool (*compare_snapshot)(Engine *, Arena *, const Job *, BatchFacts *ret, Error *);
 
   /* -- the ledger's tables: the only writes without a pass; each call is its own transaction unless one is open -- */
   bool (*ledger_exists)(Engine *, bool *ret, Error *);

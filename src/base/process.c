@@ -1,0 +1,95 @@
+#include "base/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A command's output is kept up to this many bytes; the rest is read and thrown away. */
+enum { LOG_MAX = 64 * 1024, POLL_MS = 100, TERM_SECONDS = 5, TAIL = 400 };
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static _Noreturn void become(char *const *argv, const ProcessRules *rules, int output) {
+  setpgid(0, 0);
+  for (size_t i = 0; i < rules->n; i++) setenv(rules->variables[i].name, rules->variables[i].value, 1);
+  int nothing = open("/dev/null", O_RDONLY);
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  close_range(3, ~0U, 0);
+  execvp(argv[0], argv);
+  dprintf(STDERR_FILENO, "cannot run %s: %s\n", argv[0], strerror(errno));
+  _exit(127);
+}
+
+/* Ends the whole process group: politely first. */
+static void end_group(pid_t group) {
+  kill(-group, SIGTERM);
+  double until = seconds() + TERM_SECONDS;
+  bool gone = false;
+  while (!gone && seconds() < until) {
+    gone = waitpid(group, NULL, WNOHANG) == group;
+    if (!gone) poll(NULL, 0, POLL_MS);
+  }
+  kill(-group, SIGKILL);
+  if (!gone) waitpid(group, NULL, 0);
+}
+
+typedef enum Outcome { ENDED, TIMED_OUT, STOPPED } Outcome;
+
+/* Reads until the command closes its output. */
+static Outcome follow(const ProcessRules *rules, int output, Buf *log) {
+  char bytes[4096];
+  double until = seconds() + rules->timeout;
+  for (;;) {
+    struct pollfd waiting = {.fd = output, .events = POLLIN};
+    int ready = poll(&waiting, 1, POLL_MS);
+    if (rules->go_on != NULL && !rules->go_on(rules->context)) return STOPPED;
+    if (seconds() > until) return TIMED_OUT;
+    if (ready <= 0) continue;
+    ssize_t n = read(output, bytes, sizeof bytes);
+    if (n <= 0) return ENDED;
+    size_t room = log->len < LOG_MAX ? LOG_MAX - log->len : 0;
+    buf_append(log, bytes, (size_t)n < room ? (size_t)n : room);
+  }
+}
+
+static bool judge(const char *name, int status, const Buf *log, Error *err) {
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
+  const char *tail = log->len > TAIL ? buf_text(log) + log->len - TAIL : buf_text(log);
+  if (WIFEXITED(status))
+    return error_set(err, ERR_COMMAND, "%s ended with exit status %d: %s", name, WEXITSTATUS(status), tail);
+  return error_set(err, ERR_COMMAND, "%s was killed by signal %d: %s", name, WTERMSIG(status), tail);
+}
+
+bool process_run(char *const *argv, const ProcessRules *rules, Buf *log, Error *err) {
+  int ends[2], status = 0;
+  if (pipe2(ends, O_CLOEXEC) != 0) return error_set(err, ERR_COMMAND, "cannot start %s: %s", argv[0], strerror(errno));
+  pid_t child = fork();
+  if (child == 0) become(argv, rules, ends[1]);
+  close(ends[1]);
+  if (child < 0) {
+    close(ends[0]);
+    return error_set(err, ERR_COMMAND, "cannot start %s: %s", argv[0], strerror(errno));
+  }
+  setpgid(child, child);
+  Outcome outcome = follow(rules, ends[0], log);
+  close(ends[0]);
+  if (outcome != ENDED) end_group(child);
+  if (outcome == STOPPED) return error_set(err, ERR_PAUSED, "%s was ended because you asked to stop", argv[0]);
+  if (outcome == TIMED_OUT)
+    return error_set(err, ERR_COMMAND, "%s ran longer than %s allows and was ended", argv[0], rules->timeout_name);
+  waitpid(child, &status, 0);
+  return judge(argv[0], status, log, err);
+}

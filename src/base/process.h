@@ -1,0 +1,28 @@
+#ifndef TIDEGATE_BASE_PROCESS_H
+#define TIDEGATE_BASE_PROCESS_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+/* A variable that the command finds in its environment. */
+typedef struct ProcessVariable {
+  const char *name, *value;
+} ProcessVariable;
+
+typedef struct ProcessRules {
+  const ProcessVariable *variables;
+  size_t n;
+  double timeout;               /* seconds; then its whole process group is ended */
+  const char *timeout_name;     /* what set the timeout, for the message */
+  bool (*go_on)(void *context); /* asked several times a second; false ends the process group. May be NULL */
+  void *context;
+} ProcessRules;
+
+/*
+ * Runs a command to its end: argv[0] is looked up on PATH, no shell; standard input is empty; its output and errors go
+ * to `log` (the first 64 KiB). It is the leader of a process group of its own, which is ended as a whole. Errors:
+ * ERR_COMMAND for a status other than 0, a signal or the timeout; ERR_PAUSED when go_on said stop.
+ */
+bool process_run(char *const *argv, const ProcessRules *rules, Buf *log, Error *err);
+
+#endif

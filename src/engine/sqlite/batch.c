@@ -1,0 +1,188 @@
+#include "engine/sqlite/stage.h"
+#include "engine/sqlite/work.h"
+
+static void column_definitions(Arena *arena, Buf *out, const ShapeSql *sql, const size_t *columns, size_t n,
+                               const char *prefix) {
+  for (size_t i = 0; i < n; i++)
+    buf_printf(out, ", %s %s",
+               sql_ident(arena, arena_printf(arena, "%s%s", prefix, sql->shape->columns[columns[i]].name)),
+               affinity_word(sql->affinity[columns[i]]));
+}
+
+const char *stage_create_sql(Arena *arena, const ShapeSql *sql, const char *create, const char *name) {
+  BUF_SCOPED out = {0};
+  buf_printf(&out, "%s %s (op TEXT, date INTEGER", create, name);
+  column_definitions(arena, &out, sql, sql->stored, sql->n_stored, "old_");
+  column_definitions(arena, &out, sql, sql->given, sql->n_given, "new_");
+  buf_puts(&out, ")");
+  return arena_strdup(arena, buf_text(&out));
+}
+
+typedef struct Stage {
+  SqliteEngine *engine;
+  const ShapeSql *sql;
+  Stmt insert;
+} Stage;
+
+static bool stage_put(void *context, char op, Instant date, const Value *old_row, const Value *new_row, Error *err) {
+  Stage *stage = context;
+  sqlite3_stmt *stmt = stage->insert.handle;
+  int at = 1;
+  bool row;
+  sqlite3_bind_text(stmt, at++, &op, 1, SQLITE_STATIC);
+  sqlite3_bind_int64(stmt, at++, date);
+  static const Value null = {.type = SQLITE_NULL};
+  for (size_t i = 0; i < stage->sql->n_stored; i++) value_bind(stmt, at++, old_row == NULL ? &null : &old_row[i]);
+  for (size_t i = 0; i < stage->sql->n_given; i++) value_bind(stmt, at++, new_row == NULL ? &null : &new_row[i]);
+  bool ok = sql_step(stage->engine, &stage->insert, &row, "staging a change", err);
+  sqlite3_reset(stmt);
+  return ok;
+}
+
+static bool stage_prepare(Stage *stage, Arena *arena, Error *err) {
+  BUF_SCOPED out = {0};
+  buf_puts(&out, "INSERT INTO " STAGE_TABLE " VALUES (?, ?");
+  for (size_t i = 0; i < stage->sql->n_stored + stage->sql->n_given; i++) buf_puts(&out, ", ?");
+  buf_puts(&out, ")");
+  return sql_run(stage->engine, "DROP TABLE IF EXISTS " STAGE_TABLE, "staging", err) &&
+         sql_run(stage->engine, stage_create_sql(arena, stage->sql, "CREATE TEMP TABLE", "tidegate_stage"), "staging",
+                 err) &&
+         sql_prepare(stage->engine, buf_text(&out), &stage->insert, "staging", err);
+}
+
+bool stage_compare(SqliteEngine *engine, Arena *arena, const Job *job, BatchFacts *ret, Error *err) {
+  ShapeSql sql;
+  if (!shape_sql(engine, arena, job->shape, &sql, err)) return false;
+  Stage stage = {.engine = engine, .sql = &sql};
+  CompareSink sink = {stage_put, &stage};
+  bool ok = stage_prepare(&stage, arena, err) && compare_run(engine, arena, job, &sink, ret, err);
+  stmt_finalize(&stage.insert);
+  return ok;
+}
+
+bool sqlite_compute(EngineWriter *writer, Arena *arena, const Job *job, const Interrupt *interrupt, BatchFacts *ret,
+                    Error *err) {
+  writer->engine->interrupt = interrupt;
+  bool ok = stage_compare(writer->engine, arena, job, ret, err);
+  writer->engine->interrupt = NULL;
+  return ok;
+}
+
+static const char *changes_table(Arena *arena, const char *id) {
+  char name[SQLITE_OBJECT_NAME];
+  sqlite_object_name(name, id, "changes");
+  return arena_printf(arena, "main.\"%s\"", name);
+}
+
+/* A key that moved away from a date outside these goes back to being a delete there: its move is forgotten with the
+ * date that it moved to. */
+static const char *moves_back_sql(Arena *arena, const ShapeSql *sql, const char *changes) {
+  const char *old_columns = shape_list(arena, sql->shape, sql->stored, sql->n_stored, "", "old_");
+  const char *old_date = sql_ident(arena, arena_printf(arena, "old_%s", sql->shape->columns[sql->shape->date].name));
+  return arena_printf(
+      arena,
+      "INSERT INTO %s (op, date, %s) SELECT 'D', tidegate_date(%s), %s FROM %s WHERE op = 'M' AND date >= :first "
+      "AND date < :last AND NOT (tidegate_date(%s) >= :first AND tidegate_date(%s) < :last)",
+      changes, old_columns, old_date, old_columns, changes, old_date, old_date);
+}
+
+static bool forget_changes(SqliteEngine *engine, const Shape *shape, const char *id, DateRange range, Error *err) {
+  ARENA_SCOPED arena = {0};
+  ShapeSql sql;
+  if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
+  sqlite_use_codec(engine, &shape->codec);
+  const char *changes = changes_table(&arena, id);
+  const char *statements[] = {
+      moves_back_sql(&arena, &sql, changes),
+      arena_printf(&arena, "DELETE FROM %s WHERE date >= :first AND date < :last", changes),
+  };
+  for (size_t i = 0; i < 2; i++) {
+    STMT_SCOPED stmt = {0};
+    bool row;
+    if (!sql_prepare(engine, statements[i], &stmt, "taking an earlier attempt away", err)) return false;
+    sql_bind_int(&stmt, ":first", range.from);
+    sql_bind_int(&stmt, ":last", range.to);
+    if (!sql_step(engine, &stmt, &row, "taking an earlier attempt away", err)) return false;
+  }
+  return true;
+}
+
+/* Were any of these dates stored before? */
+static bool stored_before(SqliteEngine *engine, const char *id, DateRange range, bool *ret, Error *err) {
+  STMT_SCOPED stmt = {0};
+  if (!sql_prepare(engine,
+                   "SELECT 1 FROM main.tidegate_date WHERE backfill = :id AND date >= :first AND date < :last AND "
+                   "batch > 0 LIMIT 1",
+                   &stmt, "looking for an earlier attempt", err))
+    return false;
+  sql_bind_text(&stmt, ":id", id);
+  sql_bind_int(&stmt, ":first", range.from);
+  sql_bind_int(&stmt, ":last", range.to);
+  return sql_step(engine, &stmt, ret, "looking for an earlier attempt", err);
+}
+
+bool sqlite_store(EngineWriter *writer, const Job *job, const BatchFacts *facts, const BatchRecord *record,
+                  Error *err) {
+  ARENA_SCOPED arena = {0};
+  SqliteEngine *engine = writer->engine;
+  DateRange range = {job->dates[0], job->dates[job->n]};
+  bool before;
+  if (!stored_before(engine, writer->id, range, &before, err)) return false;
+  if (before && !forget_changes(engine, job->shape, writer->id, range, err)) return false;
+  return sql_run(engine,
+                 arena_printf(&arena, "INSERT INTO %s SELECT * FROM " STAGE_TABLE, changes_table(&arena, writer->id)),
+                 "storing the batch", err) &&
+         sqlite_ledger_batch_done(engine, writer->id, record, facts, job->shape, err);
+}
+
+bool sqlite_forget(EngineWriter *writer, const Shape *shape, DateRange range, Error *err) {
+  return forget_changes(writer->engine, shape, writer->id, range, err) &&
+         sqlite_ledger_forget(writer->engine, writer->id, range, err);
+}
+
+bool sqlite_settle_moves(EngineWriter *writer, const Shape *shape, Error *err) {
+  ARENA_SCOPED arena = {0};
+  ShapeSql sql;
+  if (!shape->keyed) return true;
+  if (!shape_sql(writer->engine, &arena, shape, &sql, err)) return false;
+  const char *changes = changes_table(&arena, writer->id);
+  return sql_run(writer->engine,
+                 arena_printf(&arena,
+                              "DELETE FROM %s WHERE rowid IN (SELECT d.rowid FROM %s AS m JOIN %s AS d ON %s WHERE "
+                              "m.op = 'M' AND d.op = 'D')",
+                              changes, changes, changes, shape_key_match(&arena, &sql, "d", "old_", "m", "old_")),
+                 "settling the moves", err);
+}
+
+bool sqlite_fill_shadow(EngineWriter *writer, const Job *job, const Interrupt *interrupt, Error *err) {
+  ARENA_SCOPED arena = {0};
+  SqliteEngine *engine = writer->engine;
+  ShapeSql sql;
+  char name[SQLITE_OBJECT_NAME];
+  if (!shape_sql(engine, &arena, job->shape, &sql, err)) return false;
+  sqlite_object_name(name, writer->id, "shadow");
+  const char *columns = shape_list(&arena, sql.shape, sql.given, sql.n_given, "", "");
+  const char *clear =
+      arena_printf(&arena, "DELETE FROM main.\"%s\" WHERE %s >= :from AND %s < :to", name, sql.date, sql.date);
+  const char *fill = job->recompute == NULL ? NULL
+                                            : arena_printf(&arena, "INSERT INTO main.\"%s\" (%s) SELECT %s FROM (%s\n)",
+                                                           name, columns, columns, job->recompute);
+  if (job->overlay && !compare_overlay_begin(engine, &arena, &sql, writer->id, err)) return false;
+  engine->interrupt = interrupt;
+  bool ok = true;
+  for (int i = 0; i < 2 && ok; i++) {
+    STMT_SCOPED stmt = {0};
+    bool row;
+    if ((i == 0 ? clear : fill) == NULL) continue;
+    ok = sql_prepare(engine, i == 0 ? clear : fill, &stmt, "filling the shadow", err);
+    if (!ok) break;
+    sql_bind_range(&stmt, &job->shape->codec, (DateRange){job->dates[0], job->dates[job->n]});
+    ok = sql_step(engine, &stmt, &row, "filling the shadow", err);
+  }
+  engine->interrupt = NULL;
+  if (job->overlay) {
+    Error ignored;
+    if (!compare_overlay_end(engine, &arena, &sql, ok ? err : &ignored)) ok = false;
+  }
+  return ok;
+}

@@ -1,0 +1,371 @@
+#include "engine/sqlite/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/sqlite/compare_int.h"
+
+/* ---- the set of keys seen ---------------------------------------------------------------------------------------- */
+
+static bool is_free(RowHash slot) { return slot.low == 0 && slot.high == 0; }
+
+static RowHash never_zero(RowHash hash) { return is_free(hash) ? (RowHash){1, 0} : hash; }
+
+static RowHash *keyset_slot(const KeySet *set, RowHash hash) {
+  size_t i = (size_t)hash.low & (set->size - 1);
+  while (!is_free(set->slots[i]) && (set->slots[i].low != hash.low || set->slots[i].high != hash.high))
+    i = (i + 1) & (set->size - 1);
+  return &set->slots[i];
+}
+
+static void keyset_grow(KeySet *set) {
+  KeySet grown = {.size = set->size == 0 ? 1024 : set->size * 2, .n = set->n};
+  grown.slots = calloc(grown.size, sizeof *grown.slots);
+  if (grown.slots == NULL) error_out_of_memory();
+  for (size_t i = 0; i < set->size; i++)
+    if (!is_free(set->slots[i])) *keyset_slot(&grown, set->slots[i]) = set->slots[i];
+  free(set->slots);
+  *set = grown;
+}
+
+bool keyset_add(KeySet *set, RowHash hash) {
+  hash = never_zero(hash);
+  if (set->n * 3 >= set->size * 2) keyset_grow(set);
+  RowHash *slot = keyset_slot(set, hash);
+  if (!is_free(*slot)) return false;
+  *slot = hash;
+  set->n++;
+  return true;
+}
+
+bool keyset_has(const KeySet *set, RowHash hash) { return set->n > 0 && !is_free(*keyset_slot(set, never_zero(hash))); }
+
+void keyset_release(KeySet *set) {
+  free(set->slots);
+  *set = (KeySet){0};
+}
+
+/* ---- hashes and dates ---------------------------------------------------------------------------------------------
+ */
+
+RowHash compare_row_hash(Compare *compare, const Value *row, bool from_stored, bool stable_only) {
+  buf_clear(&compare->bytes);
+  for (size_t i = 0; i < compare->sql.n_given; i++) {
+    if (stable_only && compare->job->shape->columns[compare->sql.given[i]].tolerance > 0) continue;
+    value_encode(&row[from_stored ? compare->stored_of_given[i] : i], &compare->bytes);
+  }
+  return hash_bytes(buf_text(&compare->bytes), compare->bytes.len);
+}
+
+RowHash compare_key_hash(Compare *compare, const Value *row, bool from_stored) {
+  buf_clear(&compare->bytes);
+  for (size_t i = 0; i < (from_stored ? compare->sql.n_stored : compare->sql.n_given); i++) {
+    size_t column = from_stored ? compare->sql.stored[i] : compare->sql.given[i];
+    if (compare->job->shape->columns[column].key) value_encode(&row[i], &compare->bytes);
+  }
+  return hash_bytes(buf_text(&compare->bytes), compare->bytes.len);
+}
+
+size_t compare_date_index(Compare *compare, Instant date) {
+  const Job *job = compare->job;
+  if (job->dates[compare->last_date] == date && compare->last_date < job->n) return compare->last_date;
+  size_t low = 0, high = job->n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (job->dates[middle] < date)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == job->n || job->dates[low] != date) return job->n;
+  return compare->last_date = low;
+}
+
+/* ---- the statements ------------------------------------------------------------------------------------------------
+ */
+
+const char *compare_recompute_sql(Arena *arena, const ShapeSql *sql, const Job *job) {
+  const char *inner = job->recompute;
+  if (inner == NULL) {
+    char name[SQLITE_OBJECT_NAME];
+    if (job->id != NULL) sqlite_object_name(name, job->id, "shadow");
+    inner = arena_printf(arena, "SELECT * FROM main.%s WHERE %s >= :from AND %s < :to",
+                         sql_ident(arena, job->id != NULL ? name : sql->shape->table), sql->date, sql->date);
+  }
+  const char *columns = shape_list(arena, sql->shape, sql->given, sql->n_given, "", "");
+  BUF_SCOPED checks = {0};
+  for (size_t i = 0; i < job->n_row_checks && !job->fingerprint_only; i++)
+    buf_printf(&checks, ", (%s\n)", job->row_checks[i]);
+  return arena_printf(arena, "SELECT %s%s FROM (SELECT * FROM (%s\n) LIMIT -1)", columns, buf_text(&checks), inner);
+}
+
+bool compare_overlay_begin(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, Error *err) {
+  return compare_overlay_end(engine, arena, sql, err) &&
+         sql_run(engine,
+                 arena_printf(arena, "CREATE TEMP VIEW %s AS %s", sql_ident(arena, sql->shape->table),
+                              shape_overlay(arena, sql, id)),
+                 "laying the changes over production", err);
+}
+
+bool compare_overlay_end(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, Error *err) {
+  return sql_run(engine, arena_printf(arena, "DROP VIEW IF EXISTS temp.%s", sql_ident(arena, sql->shape->table)),
+                 "taking the overlay away", err);
+}
+
+static const char *join_sql(Compare *compare) {
+  Arena *arena = compare->arena;
+  const ShapeSql *sql = &compare->sql;
+  BUF_SCOPED names = {0};
+  for (size_t i = 0; i < compare->job->n_row_checks && !compare->job->fingerprint_only; i++)
+    buf_printf(&names, ", s.\"tidegate_check_%zu\"", i);
+  BUF_SCOPED aliases = {0};
+  for (size_t i = 0; i < sql->n_given; i++)
+    buf_printf(&aliases, "%s%s", i == 0 ? "" : ", ", sql_ident(arena, sql->shape->columns[sql->given[i]].name));
+  for (size_t i = 0; i < compare->job->n_row_checks && !compare->job->fingerprint_only; i++)
+    buf_printf(&aliases, ", \"tidegate_check_%zu\"", i);
+  return arena_printf(arena, "WITH s(%s) AS (%s LIMIT -1) SELECT %s%s, %s, %s FROM s LEFT JOIN %s AS p ON %s",
+                      buf_text(&aliases), compare_recompute_sql(arena, sql, compare->job),
+                      shape_list(arena, sql->shape, sql->given, sql->n_given, "s.", ""), buf_text(&names), sql->present,
+                      shape_list(arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), sql->table,
+                      shape_key_match(arena, sql, "p", "", "s", ""));
+}
+
+/* ---- one row
+ * --------------------------------------------------------------------------------------------------------- */
+
+static bool put(Compare *compare, char op, size_t date, const Value *old_row, const Value *new_row, Error *err) {
+  compare->changes++;
+  if (compare->sink == NULL) return true;
+  return compare->sink->put(compare->sink->context, op, compare->job->dates[date], old_row, new_row, err);
+}
+
+static void count_new(Compare *compare, size_t date, RowHash hash) {
+  bool tolerant = false;
+  for (size_t i = 0; i < compare->sql.n_given; i++)
+    tolerant |= compare->job->shape->columns[compare->sql.given[i]].tolerance > 0;
+  fingerprint_add(&compare->dates[date].recomputed, hash);
+  fingerprint_add(&compare->dates[date].stable,
+                  tolerant ? compare_row_hash(compare, compare->new_row, false, true) : hash);
+}
+
+static bool new_key(Compare *compare, size_t date, Error *err) {
+  if (!keyset_add(&compare->new_keys, compare_key_hash(compare, compare->new_row, false)))
+    compare_find(compare, FINDING_DUPLICATE_KEY, 0, NULL, compare->new_row, -1);
+  compare->dates[date].inserts++;
+  count_new(compare, date, compare_row_hash(compare, compare->new_row, false, false));
+  return compare_scope_judge(compare, 'I', NULL, compare->new_row, NULL, err) &&
+         put(compare, 'I', date, NULL, compare->new_row, err);
+}
+
+/* Marks what differs; a value within its tolerance becomes production's own, because that is what stays. */
+static bool differs(Compare *compare, bool *changed) {
+  bool any = false;
+  for (size_t i = 0; i < compare->sql.n_given; i++) {
+    const Value *old_value = &compare->old_row[compare->stored_of_given[i]];
+    double tolerance = compare->job->shape->columns[compare->sql.given[i]].tolerance;
+    changed[i] = !value_equal(old_value, &compare->new_row[i], tolerance);
+    if (!changed[i] && tolerance > 0) {
+      values_release(&compare->new_row[i], 1);
+      compare->new_row[i] = *old_value;
+      compare->new_row[i].owned = NULL;
+    }
+    any |= changed[i];
+  }
+  return any;
+}
+
+static bool same_key(Compare *compare, size_t date, bool *changed, Error *err) {
+  DateFacts *facts = &compare->dates[date];
+  if (!keyset_add(&compare->old_keys, compare_key_hash(compare, compare->old_row, true))) {
+    compare_find(compare, FINDING_DUPLICATE_KEY, 0, compare->old_row, compare->new_row, -1);
+    return true;
+  }
+  bool any = differs(compare, changed);
+  RowHash hash = compare_row_hash(compare, compare->new_row, false, false);
+  count_new(compare, date, hash);
+  size_t old_date = date;
+  Instant old_instant = compare->job->dates[date];
+  if (any) {
+    const Value *value = NULL;
+    for (size_t i = 0; i < compare->sql.n_stored; i++)
+      if (compare->sql.stored[i] == compare->job->shape->date) value = &compare->old_row[i];
+    if (!value_date(&compare->job->shape->codec, value, &old_instant)) old_instant = INT64_MIN;
+    old_date = old_instant == compare->job->dates[date] ? date : compare_date_index(compare, old_instant);
+  }
+  if (old_date < compare->job->n) {
+    compare->matched[old_date]++;
+    fingerprint_add(&compare->dates[old_date].production,
+                    any ? compare_row_hash(compare, compare->old_row, true, false) : hash);
+  }
+  if (!any) return true;
+  if (old_instant < compare->job->range.from || old_instant >= compare->job->range.to)
+    compare_find(compare, FINDING_KEY_OUTSIDE, 0, compare->old_row, compare->new_row,
+                 (ptrdiff_t)compare->job->shape->date);
+  char op = old_instant == compare->job->dates[date] ? 'U' : 'M';
+  if (op == 'U') {
+    facts->updates++;
+  } else {
+    facts->moves_in++;
+    if (old_date < compare->job->n) compare->dates[old_date].moves_out++;
+  }
+  for (size_t i = 0; i < compare->sql.n_given; i++) compare->column_changes[compare->sql.given[i]] += changed[i];
+  return compare_scope_judge(compare, op, compare->old_row, compare->new_row, changed, err) &&
+         put(compare, op, date, compare->old_row, compare->new_row, err);
+}
+
+static void read_values(sqlite3_stmt *stmt, size_t first, const ShapeSql *sql, const size_t *columns, size_t n,
+                        Value *row) {
+  for (size_t i = 0; i < n; i++) value_read(stmt, (int)(first + i), sql->affinity[columns[i]], &row[i]);
+}
+
+static bool stream(Compare *compare, Error *err) {
+  const ShapeSql *sql = &compare->sql;
+  STMT_SCOPED stmt = {0};
+  size_t checks = compare->job->fingerprint_only ? 0 : compare->job->n_row_checks;
+  size_t at_present = sql->n_given + checks;
+  bool *changed = arena_array(compare->arena, sql->n_given, sizeof *changed);
+  if (!sql_prepare(compare->engine, join_sql(compare), &stmt, "recomputing", err)) return false;
+  sql_bind_range(&stmt, &compare->job->shape->codec,
+                 (DateRange){compare->job->dates[0], compare->job->dates[compare->job->n]});
+  for (bool row, ok = true; ok;) {
+    size_t date;
+    if (!sql_step(compare->engine, &stmt, &row, "recomputing", err)) return false;
+    if (!row) break;
+    compare->rows++;
+    read_values(stmt.handle, 0, sql, sql->given, sql->n_given, compare->new_row);
+    if (compare_new_row(compare, stmt.handle, sql->n_given, &date)) {
+      if (sqlite3_column_type(stmt.handle, (int)at_present) == SQLITE_NULL) {
+        ok = new_key(compare, date, err);
+      } else {
+        read_values(stmt.handle, at_present + 1, sql, sql->stored, sql->n_stored, compare->old_row);
+        ok = same_key(compare, date, changed, err);
+        values_release(compare->old_row, sql->n_stored);
+      }
+    }
+    values_release(compare->new_row, sql->n_given);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+/* ---- what the recompute did not meet
+ * ---------------------------------------------------------------------------------- */
+
+static bool count_present(Compare *compare, Error *err) {
+  STMT_SCOPED stmt = {0};
+  const ShapeSql *sql = &compare->sql;
+  const char *text = arena_printf(compare->arena, "SELECT p.%s FROM %s AS p WHERE p.%s >= :from AND p.%s < :to",
+                                  sql->date, sql->table, sql->date, sql->date);
+  if (!sql_prepare(compare->engine, text, &stmt, "counting production's rows", err)) return false;
+  sql_bind_range(&stmt, &compare->job->shape->codec,
+                 (DateRange){compare->job->dates[0], compare->job->dates[compare->job->n]});
+  for (bool row;;) {
+    if (!sql_step(compare->engine, &stmt, &row, "counting production's rows", err)) return false;
+    if (!row) return true;
+    Value value;
+    Instant date;
+    value_read(stmt.handle, 0, sql->affinity[compare->job->shape->date], &value);
+    size_t at =
+        value_date(&compare->job->shape->codec, &value, &date) ? compare_date_index(compare, date) : compare->job->n;
+    values_release(&value, 1);
+    if (at < compare->job->n) compare->present[at]++;
+  }
+}
+
+static bool vanished(Compare *compare, size_t date, Error *err) {
+  STMT_SCOPED stmt = {0};
+  const ShapeSql *sql = &compare->sql;
+  const char *text = arena_printf(compare->arena, "SELECT %s FROM %s AS p WHERE p.%s >= :from AND p.%s < :to",
+                                  shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "p.", ""),
+                                  sql->table, sql->date, sql->date);
+  if (!sql_prepare(compare->engine, text, &stmt, "looking for keys that vanish", err)) return false;
+  sql_bind_range(&stmt, &compare->job->shape->codec,
+                 (DateRange){compare->job->dates[date], compare->job->dates[date + 1]});
+  for (bool row, ok = true; ok;) {
+    if (!sql_step(compare->engine, &stmt, &row, "looking for keys that vanish", err)) return false;
+    if (!row) return true;
+    read_values(stmt.handle, 0, sql, sql->stored, sql->n_stored, compare->old_row);
+    if (!keyset_has(&compare->old_keys, compare_key_hash(compare, compare->old_row, true))) {
+      fingerprint_add(&compare->dates[date].production, compare_row_hash(compare, compare->old_row, true, false));
+      compare->dates[date].deletes++;
+      ok = compare_scope_judge(compare, 'D', compare->old_row, NULL, NULL, err) &&
+           put(compare, 'D', date, compare->old_row, NULL, err);
+    }
+    values_release(compare->old_row, sql->n_stored);
+  }
+  return false;
+}
+
+static bool compare_keyed(Compare *compare, Error *err) {
+  if (!compare_scope_prepare(compare, err) || !stream(compare, err) || !count_present(compare, err)) return false;
+  for (size_t i = 0; i < compare->job->n; i++)
+    if (compare->present[i] > compare->matched[i] && !vanished(compare, i, err)) return false;
+  return true;
+}
+
+/* ---- the whole
+ * ---------------------------------------------------------------------------------------------------------- */
+
+static void compare_release(Compare *compare) {
+  keyset_release(&compare->old_keys);
+  keyset_release(&compare->new_keys);
+  buf_release(&compare->bytes);
+  stmt_finalize(&compare->scope);
+}
+
+static bool compare_init(Compare *compare, Error *err) {
+  const Job *job = compare->job;
+  if (!shape_sql(compare->engine, compare->arena, job->shape, &compare->sql, err)) return false;
+  compare->dates = arena_array(compare->arena, job->n, sizeof *compare->dates);
+  for (size_t i = 0; i < job->n; i++) compare->dates[i].date = job->dates[i];
+  compare->matched = arena_array(compare->arena, job->n, sizeof *compare->matched);
+  compare->present = arena_array(compare->arena, job->n, sizeof *compare->present);
+  compare->new_row = arena_array(compare->arena, compare->sql.n_given, sizeof(Value));
+  compare->old_row = arena_array(compare->arena, compare->sql.n_stored, sizeof(Value));
+  compare->column_changes = arena_array(compare->arena, job->shape->n, sizeof *compare->column_changes);
+  compare->stored_of_given = arena_array(compare->arena, compare->sql.n_given, sizeof(size_t));
+  for (size_t i = 0; i < compare->sql.n_given; i++)
+    for (size_t k = 0; k < compare->sql.n_stored; k++)
+      if (compare->sql.stored[k] == compare->sql.given[i]) compare->stored_of_given[i] = k;
+  sqlite_use_codec(compare->engine, &job->shape->codec);
+  return true;
+}
+
+/* One read snapshot for all statements, unless a transaction is open already. */
+static bool in_snapshot(Compare *compare, const char **ret_token, Error *err) {
+  bool own = sqlite3_get_autocommit(compare->engine->db);
+  if (own && !sql_run(compare->engine, "BEGIN", "reading", err)) return false;
+  bool ok = sql_run(compare->engine, "SELECT 1 FROM main.sqlite_schema LIMIT 1", "reading", err) &&
+            compare->engine->base.ops->change_token(&compare->engine->base, compare->arena, ret_token, err) &&
+            (compare->job->shape->keyed ? compare_keyed(compare, err) : compare_keyless(compare, err));
+  if (own) {
+    Error ignored;
+    if (!sql_run(compare->engine, "COMMIT", "reading", ok ? err : &ignored)) ok = false;
+  }
+  return ok;
+}
+
+bool compare_run(SqliteEngine *engine, Arena *arena, const Job *job, const CompareSink *sink, BatchFacts *ret,
+                 Error *err) {
+  Compare compare = {.engine = engine, .arena = arena, .job = job, .sink = sink};
+  const char *token = NULL;
+  if (!compare_init(&compare, err)) return false;
+  bool overlay = job->overlay && job->id != NULL; /* nothing is written yet while planning */
+  if (overlay && !compare_overlay_begin(engine, arena, &compare.sql, job->id, err)) return false;
+  bool ok = in_snapshot(&compare, &token, err);
+  compare_release(&compare);
+  if (overlay) {
+    Error ignored;
+    if (!compare_overlay_end(engine, arena, &compare.sql, ok ? err : &ignored)) ok = false;
+  }
+  if (!ok) return false;
+  *ret = (BatchFacts){.dates = compare.dates,
+                      .n = job->n,
+                      .findings = compare.findings,
+                      .n_findings = compare.n_findings,
+                      .column_changes = compare.column_changes,
+                      .rows = compare.rows,
+                      .changes = compare.changes,
+                      .token = token};
+  return true;
+}

@@ -1,0 +1,183 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/sqlite/stage.h"
+#include "engine/sqlite/work.h"
+
+/* ---- the watchdog --------------------------------------------------------------------------------------------------
+ */
+
+/*
+ * SQLite has no server that could take a lock away from a frozen client (law 9), so a small process of our own does: it
+ * is told how long a transaction may last, and kills this process when that passes. A killed process holds no lock, and
+ * its transaction is rolled back by the next reader.
+ */
+enum { WATCHDOG_GRACE_MS = 2000 };
+
+/* Messages on the pipe: milliseconds until the kill, or −1 for "disarmed". */
+static _Noreturn void watchdog_main(int pipe_end, pid_t parent) {
+  int timeout = -1;
+  for (;;) {
+    struct pollfd waiting = {.fd = pipe_end, .events = POLLIN};
+    int ready = poll(&waiting, 1, timeout);
+    if (ready == 0) {
+      kill(parent, SIGKILL);
+      _exit(0);
+    }
+    if (ready < 0) continue;
+    if (read(pipe_end, &timeout, sizeof timeout) != (ssize_t)sizeof timeout) _exit(0);
+  }
+}
+
+static int watchdog_start(void) {
+  int ends[2];
+  pid_t parent = getpid();
+  if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+  pid_t child = fork();
+  if (child == 0) {
+    pid_t grandchild = fork(); /* so that nobody need wait for it */
+    if (grandchild != 0) _exit(0);
+    dup2(ends[0], 0);
+    close_range(1, ~0U, 0);
+    setsid();
+    watchdog_main(0, parent);
+  }
+  close(ends[0]);
+  if (child > 0) waitpid(child, NULL, 0);
+  return ends[1];
+}
+
+static void watchdog_tell(const EngineWriter *writer, int milliseconds) {
+  if (writer->watchdog < 0) return;
+  ssize_t ignored = write(writer->watchdog, &milliseconds, sizeof milliseconds);
+  (void)ignored;
+}
+
+/* ---- transactions
+ * ---------------------------------------------------------------------------------------------------- */
+
+bool sqlite_writer_open(Engine *base, const GatePass *pass, const char *id, int64_t epoch, EngineWriter **ret,
+                        Error *err) {
+  if (pass == NULL) return error_set(err, ERR_DENIED, "nothing is written without the gate's pass");
+  EngineWriter *writer = calloc(1, sizeof *writer);
+  if (writer == NULL) error_out_of_memory();
+  writer->engine = sqlite_engine(base);
+  writer->epoch = epoch;
+  snprintf(writer->id, sizeof writer->id, "%s", id);
+  writer->watchdog = watchdog_start();
+  if (writer->watchdog < 0) {
+    free(writer);
+    return error_set(err, ERR_DATABASE, "cannot start the process that watches over the lock");
+  }
+  *ret = writer;
+  return true;
+}
+
+void sqlite_writer_close(EngineWriter *writer) {
+  if (writer == NULL) return;
+  sqlite_abort(writer);
+  close(writer->watchdog);
+  free(writer);
+}
+
+bool sqlite_begin(EngineWriter *writer, TxnLimits limits, Error *err) {
+  SqliteEngine *engine = writer->engine;
+  watchdog_tell(writer, (int)((limits.lock_wait + limits.hold) * 1000) + WATCHDOG_GRACE_MS);
+  sqlite3_busy_timeout(engine->db, (int)(limits.lock_wait * 1000));
+  writer->open = sql_run(engine, "BEGIN IMMEDIATE", "waiting for the write lock", err);
+  sqlite_deadline(engine, limits.hold);
+  if (writer->open && sqlite_ledger_guard(engine, writer->id, writer->epoch, err)) return true;
+  sqlite_abort(writer);
+  return false;
+}
+
+static void closed(EngineWriter *writer) {
+  writer->open = false;
+  sqlite_deadline(writer->engine, 0);
+  sqlite3_busy_timeout(writer->engine->db, 1500);
+  watchdog_tell(writer, -1);
+}
+
+bool sqlite_commit(EngineWriter *writer, Error *err) {
+  if (!sql_run(writer->engine, "COMMIT", "committing", err)) {
+    sqlite_abort(writer);
+    return false;
+  }
+  closed(writer);
+  return true;
+}
+
+void sqlite_abort(EngineWriter *writer) {
+  Error ignored;
+  sqlite_deadline(writer->engine, 0);
+  if (writer->open && !sqlite3_get_autocommit(writer->engine->db))
+    sql_run(writer->engine, "ROLLBACK", "rolling back", &ignored);
+  closed(writer);
+}
+
+/* ---- objects
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* A table like production's: names, affinities and NOT NULL of all its columns but the generated ones. */
+static const char *copy_create_sql(Arena *arena, const ShapeSql *sql, const char *name) {
+  BUF_SCOPED out = {0};
+  buf_printf(&out, "CREATE TABLE main.\"%s\" (", name);
+  for (size_t i = 0; i < sql->n_stored; i++) {
+    const ShapeColumn *column = &sql->shape->columns[sql->stored[i]];
+    buf_printf(&out, "%s%s %s%s", i == 0 ? "" : ", ", sql_ident(arena, column->name),
+               affinity_word(sql->affinity[sql->stored[i]]), column->not_null && column->given ? " NOT NULL" : "");
+  }
+  buf_puts(&out, ")");
+  return arena_strdup(arena, buf_text(&out));
+}
+
+bool sqlite_create(EngineWriter *writer, const Shape *shape, const char *role, Error *err) {
+  ARENA_SCOPED arena = {0};
+  SqliteEngine *engine = writer->engine;
+  ShapeSql sql;
+  char name[SQLITE_OBJECT_NAME];
+  if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
+  sqlite_object_name(name, writer->id, role);
+  bool changes = strcmp(role, "changes") == 0;
+  const char *create = changes
+                           ? stage_create_sql(&arena, &sql, "CREATE TABLE", arena_printf(&arena, "main.\"%s\"", name))
+                           : copy_create_sql(&arena, &sql, name);
+  if (!sql_run(engine, create, "making the backfill's table", err)) return false;
+  if (!changes &&
+      !sql_run(engine, arena_printf(&arena, "CREATE INDEX main.\"%s_date\" ON \"%s\" (%s)", name, name, sql.date),
+               "making the backfill's table", err))
+    return false;
+  ObjectRecord object = {.name = arena_strdup(&arena, name), .role = role};
+  return sqlite_object_identity(&engine->base, &arena, name, &object.identity, err) &&
+         sqlite_ledger_object_add(engine, writer->id, &object, err);
+}
+
+bool sqlite_drop(EngineWriter *writer, const char *role, Error *err) {
+  ARENA_SCOPED arena = {0};
+  SqliteEngine *engine = writer->engine;
+  const ObjectRecord *objects;
+  size_t n;
+  if (!sqlite_ledger_objects(&engine->base, &arena, writer->id, &objects, &n, err)) return false;
+  for (size_t i = 0; i < n; i++) {
+    if (strcmp(objects[i].role, role) != 0 || objects[i].dropped_at != 0) continue;
+    const char *identity;
+    if (!sqlite_object_identity(&engine->base, &arena, objects[i].name, &identity, err)) return false;
+    if (identity != NULL && (objects[i].identity == NULL || strcmp(identity, objects[i].identity) != 0)) {
+      error_set(err, ERR_STATE, "%s is not the table that this backfill made: it was altered or made anew",
+                objects[i].name);
+      return error_hint(err, "look at it, and drop it by hand if it is not needed");
+    }
+    if (identity != NULL &&
+        !sql_run(engine, arena_printf(&arena, "DROP TABLE main.%s", sql_ident(&arena, objects[i].name)),
+                 "dropping the backfill's table", err))
+      return false;
+    if (!sqlite_ledger_object_dropped(engine, writer->id, objects[i].name, err)) return false;
+  }
+  return true;
+}

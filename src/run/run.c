@@ -1,0 +1,179 @@
+#include "run/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "run/run_int.h"
+
+/* Progress is told at most this often. */
+static const double TELL_EVERY = 0.1;
+static const double REST_SLICE = 0.1;
+
+double run_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+bool run_stopped(const Run *run) { return run->options->stop != NULL && *run->options->stop > 0; }
+
+/* Work still to do at the measured rate, and the rests that the duty cycle adds. */
+static double remaining(const Run *run) {
+  if (run->rows_per_second_time <= 0) return -1;
+  double work = run_expected_seconds(run, run->progress.rows - run->progress.rows_done);
+  double duty = run->plan->spec.budget.duty;
+  return duty > 0 ? work / duty : work;
+}
+
+void run_tell(Run *run, const char *doing, bool waiting) {
+  double now = run_seconds();
+  bool news = run->progress.doing == NULL || strcmp(run->progress.doing, doing) != 0;
+  if (run->options->progress == NULL || (!news && now - run->shown_at < TELL_EVERY)) return;
+  run->shown_at = now;
+  run->progress.doing = doing;
+  run->progress.waiting = waiting;
+  run->progress.remaining = remaining(run);
+  run->options->progress(run->options->context, &run->progress);
+}
+
+bool run_rest(Run *run, double seconds, const char *doing) {
+  double until = run_seconds() + seconds;
+  for (double now; (now = run_seconds()) < until;) {
+    if (run_stopped(run)) return false;
+    run_tell(run, doing, true);
+    double slice = until - now < REST_SLICE ? until - now : REST_SLICE;
+    nanosleep(&(struct timespec){0, (long)(slice * 1e9)}, NULL);
+  }
+  return !run_stopped(run);
+}
+
+bool run_begin(Run *run, EngineWriter *writer, Error *err) {
+  const SpecBudget *budget = &run->plan->spec.budget;
+  TxnLimits limits = {.lock_wait = budget->lock, .hold = budget->statement};
+  for (int try = 1;; try++) {
+    if (run->engine->ops->begin(writer, limits, err)) return true;
+    if (err->code != ERR_LOCKED) return false;
+    if (try >= budget->lock_tries) break;
+    if (!run_rest(run, 0.05 + (double)(rand() % 200) / 1000, "waiting for the write lock"))
+      return error_set(err, ERR_PAUSED, "stopped while waiting for the write lock");
+  }
+  return error_wrap(err, "given up after %d tries", budget->lock_tries);
+}
+
+/* ---- the loop
+ * ------------------------------------------------------------------------------------------------------------ */
+
+static bool load(Run *run, Error *err) {
+  const DateRecord *dates;
+  const BatchRecord *batches;
+  size_t n_batches;
+  if (!run->engine->ops->ledger_dates(run->engine, run->arena, run->record->id, &dates, &run->n_dates, err) ||
+      !run->engine->ops->ledger_batches(run->engine, run->arena, run->record->id, &batches, &n_batches, err))
+    return false;
+  run->dates = arena_array(run->arena, run->n_dates, sizeof *run->dates);
+  if (run->n_dates > 0) memcpy(run->dates, dates, run->n_dates * sizeof *run->dates);
+  run->batches = 0;
+  run->progress = (RunProgress){.dates = (int64_t)run->n_dates, .remaining = -1};
+  for (size_t i = 0; i < n_batches; i++) {
+    if (batches[i].number > run->batches) run->batches = batches[i].number;
+    if (batches[i].dates > (int64_t)run->last_size) run->last_size = (size_t)batches[i].dates;
+    run->rows_per_second_rows += batches[i].rows;
+    run->rows_per_second_time += batches[i].seconds;
+    run->progress.changes += batches[i].changes;
+  }
+  for (size_t i = 0; i < run->n_dates; i++) {
+    run->progress.rows += run->dates[i].expected;
+    if (run->dates[i].batch == 0) continue;
+    run->progress.rows_done += run->dates[i].expected;
+    run->progress.dates_done++;
+  }
+  return true;
+}
+
+/* Waits until the gate lets an act of `need` seconds begin. */
+static bool wait_for_gate(Run *run, double need, const GatePass **ret_pass, Error *err) {
+  for (;;) {
+    ARENA_SCOPED arena = {0};
+    Verdict verdict;
+    const GatePass *pass;
+    Instant now;
+    if (!gate_judge(&arena, run->engine, run->plan, GATE_BATCH, need, &verdict, &pass, err) ||
+        !run->engine->ops->now(run->engine, &now, err))
+      return false;
+    if (pass != NULL && ret_pass == NULL) return true;
+    if (pass != NULL) return gate_judge(run->arena, run->engine, run->plan, GATE_BATCH, need, &verdict, ret_pass, err);
+    if (!verdict.waits || !run->options->wait) return gate_deny(&verdict, err);
+    double wait = verdict.wait_until > now ? (double)(verdict.wait_until - now) : 5;
+    const char *doing = verdict.n > 0 ? arena_strdup(run->arena, verdict.reasons[0].text) : "waiting for the window";
+    if (!run_rest(run, wait > 30 ? 30 : wait, doing))
+      return error_set(err, ERR_PAUSED, "paused while waiting for the window");
+  }
+}
+
+static bool batches(Run *run, Error *err) {
+  const Plan *plan = run->plan;
+  for (size_t from, n; run_next_batch(run, &from, &n);) {
+    int64_t rows = 0;
+    for (size_t i = 0; i < n; i++) rows += run->dates[from + i].expected;
+    if (run_stopped(run))
+      return error_set(err, ERR_PAUSED, "paused after %lld of %zu dates", (long long)run->progress.dates_done,
+                       run->n_dates);
+    if (!wait_for_gate(run, run_expected_seconds(run, rows), NULL, err)) return false;
+    DateRange range = {run->dates[from].date,
+                       grain_next(plan->shape.codec.grain, plan->shape.codec.zone, run->dates[from + n - 1].date)};
+    char label[96];
+    date_range_label(&range, plan->shape.codec.grain, plan->shape.codec.zone, label);
+    run_tell(run, arena_strdup(run->arena, label), false);
+    double began = run_seconds();
+    if (!run_step(run, from, n, err)) return false;
+    double duty = plan->spec.budget.duty;
+    bool more = run_next_batch(run, &from, &n);
+    if (more && duty > 0 && duty < 1) run_rest(run, (run_seconds() - began) * (1 / duty - 1), "resting");
+  }
+  return true;
+}
+
+/* A held backfill is tried again from its first date: what was wrong may have been a source of every date. */
+static bool retry(Run *run, Error *err) {
+  const GatePass *pass;
+  EngineWriter *writer = NULL;
+  const EngineOps *ops = run->engine->ops;
+  if (strcmp(run->record->state, "held") != 0) return true;
+  if (!wait_for_gate(run, 0, &pass, err) ||
+      !ops->writer_open(run->engine, pass, run->record->id, run->epoch, &writer, err))
+    return false;
+  bool ok = run_begin(run, writer, err);
+  if (ok) {
+    ok = ops->forget(writer, &run->plan->shape, run->plan->range, err) &&
+         ledger_move(run->engine, run->record, "retry", NULL, NULL, NULL, err) && ops->commit(writer, err);
+    if (!ok) ops->abort(writer);
+  }
+  ops->writer_close(writer);
+  return ok;
+}
+
+static bool carry_on(Run *run, RunFacts *ret, Error *err) {
+  const GatePass *pass;
+  if (!retry(run, err) || !load(run, err) || !batches(run, err)) return false;
+  if (run_stopped(run)) return error_set(err, ERR_PAUSED, "paused: every date is written, the seal is still to come");
+  run_tell(run, "sealing", false);
+  return wait_for_gate(run, 0, &pass, err) && run_seal(run, pass, ret, err);
+}
+
+bool run_backfill(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, const RunOptions *options,
+                  RunFacts *ret, Error *err) {
+  Run run = {.arena = arena, .engine = engine, .record = record, .plan = plan, .options = options};
+  double began = run_seconds();
+  *ret = (RunFacts){0};
+  if (strcmp(record->state, "planned") != 0 && strcmp(record->state, "held") != 0 &&
+      !ledger_allows(record, "seal", err))
+    return false;
+  if (!ledger_lease(engine, record->id, 2 * plan->spec.budget.batch + 30, &run.epoch, err)) return false;
+  bool ok = ledger_reload(engine, arena, record, err) && carry_on(&run, ret, err);
+  Error ignored;
+  engine->ops->lease_drop(engine, record->id, run.epoch, &ignored);
+  ret->batches = run.written;
+  ret->seconds = run_seconds() - began;
+  return ok;
+}

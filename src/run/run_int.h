@@ -1,0 +1,51 @@
+#ifndef TIDEGATE_RUN_RUN_INT_H
+#define TIDEGATE_RUN_RUN_INT_H
+
+#include "run/run.h"
+
+/* What the files of this room share. */
+
+typedef struct Run {
+  Arena *arena; /* of the whole run */
+  Engine *engine;
+  BackfillRecord *record;
+  const Plan *plan;
+  const RunOptions *options;
+  int64_t epoch;     /* of our lease */
+  DateRecord *dates; /* as the ledger has them, kept up to date */
+  size_t n_dates;
+  int64_t batches;              /* ever written, for the next number */
+  int64_t written;              /* by this call */
+  int64_t rows_per_second_rows; /* measured: rows … */
+  double rows_per_second_time;  /* … in these seconds of work */
+  size_t last_size;             /* dates of the last batch */
+  double deadline;              /* monotonic seconds at which the running statement is stopped */
+  double shown_at;              /* when progress was last told */
+  RunProgress progress;
+} Run;
+
+double run_seconds(void); /* monotonic */
+/* Sleeps outside any transaction, telling `doing`; false when the caller asked to stop. */
+bool run_rest(Run *run, double seconds, const char *doing);
+bool run_stopped(const Run *run);
+void run_tell(Run *run, const char *doing, bool waiting);
+/* Begins a transaction, trying the lock as often as the budget says and sleeping between tries. */
+bool run_begin(Run *run, EngineWriter *writer, Error *err);
+
+/* size.c: the next batch: dates [*ret_from, *ret_from + *ret_n) of run->dates; false when every date is written. */
+bool run_next_batch(const Run *run, size_t *ret_from, size_t *ret_n);
+/* Seconds that rows are expected to take; the whole batch budget while nothing is measured. */
+double run_expected_seconds(const Run *run, int64_t rows);
+
+/* step.c: one unit of work: writes, proves and stores one batch. */
+bool run_step(Run *run, size_t from, size_t n, Error *err);
+/* Records findings and moves to held; always returns false with ERR_HELD. */
+bool run_hold(Run *run, EngineWriter *writer, const FindingRecord *findings, size_t n, Error *err);
+
+/* seal.c: proves the whole and seals it. */
+bool run_seal(Run *run, const GatePass *pass, RunFacts *ret, Error *err);
+
+/* command.c: fills the shadow of a batch by the spec's external command. *ret_log: its output, in the run's arena. */
+bool run_command(Run *run, const Job *job, int64_t batch, const char **ret_log, Error *err);
+
+#endif

@@ -1,0 +1,85 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "run/run_int.h"
+#include "validate/validate.h"
+
+static const char *seal_json(Run *run, const ChangeCounts *counts, int64_t rows, Error *err) {
+  const ColumnChange *columns;
+  size_t n;
+  BUF_SCOPED out = {0};
+  Json json = {.out = &out};
+  if (!run->engine->ops->ledger_columns(run->engine, run->arena, run->record->id, &columns, &n, err)) return NULL;
+  json_object(&json, NULL);
+  json_int(&json, "rows", rows);
+  json_int(&json, "inserts", counts->inserts);
+  json_int(&json, "updates", counts->updates);
+  json_int(&json, "deletes", counts->deletes);
+  json_int(&json, "moves", counts->moves);
+  json_array(&json, "columns");
+  for (size_t i = 0; i < n; i++)
+    if (columns[i].rows > 0) json_text(&json, NULL, columns[i].column);
+  json_array_end(&json);
+  json_object_end(&json);
+  return arena_strdup(run->arena, buf_text(&out));
+}
+
+static bool settle(Run *run, EngineWriter *writer, Error *err) {
+  if (!run_begin(run, writer, err)) return false;
+  if (run->engine->ops->settle_moves(writer, &run->plan->shape, err)) return run->engine->ops->commit(writer, err);
+  run->engine->ops->abort(writer);
+  return false;
+}
+
+static bool hold_at_seal(Run *run, EngineWriter *writer, const FindingRecord *findings, size_t n, Error *err) {
+  return run_begin(run, writer, err) && run_hold(run, writer, findings, n, err);
+}
+
+/* Nothing to publish although a change was expected is a failure (law 11). */
+static bool no_change(Run *run, EngineWriter *writer, Error *err) {
+  FindingRecord finding = {.kind = "no-change",
+                           .subject = run->plan->shape.table,
+                           .count = 0,
+                           .message = "the recompute equals production on every date: nothing would change"};
+  hold_at_seal(run, writer, &finding, 1, err);
+  if (err->code == ERR_HELD) {
+    err->code = ERR_NO_CHANGE;
+    error_hint(err, "is the recompute the corrected one, and the range the wrong dates? Then plan again");
+  }
+  return false;
+}
+
+static bool seal(Run *run, EngineWriter *writer, RunFacts *ret, Error *err) {
+  const EngineOps *ops = run->engine->ops;
+  const FindingRecord *findings;
+  size_t n;
+  ChangeCounts counts;
+  int64_t rows = 0;
+  if (!settle(run, writer, err) ||
+      !validate_seal(run->arena, run->engine, run->plan, run->record->id, run->dates, run->n_dates, &findings, &n,
+                     err) ||
+      !ops->change_counts(run->engine, &run->plan->shape, run->record->id, &counts, err))
+    return false;
+  if (n > 0) return hold_at_seal(run, writer, findings, n, err);
+  if (counts.inserts + counts.updates + counts.deletes + counts.moves == 0) return no_change(run, writer, err);
+  for (size_t i = 0; i < run->n_dates; i++) rows += run->dates[i].recomputed.rows;
+  const char *json = seal_json(run, &counts, rows, err);
+  if (json == NULL || !run_begin(run, writer, err)) return false;
+  if (!ledger_move(run->engine, run->record, "seal", NULL, "seal", json, err)) {
+    ops->abort(writer);
+    return false;
+  }
+  if (!ops->commit(writer, err)) return false;
+  run->record->seal = json;
+  ret->counts = counts;
+  ret->rows = rows;
+  return true;
+}
+
+bool run_seal(Run *run, const GatePass *pass, RunFacts *ret, Error *err) {
+  EngineWriter *writer = NULL;
+  if (!run->engine->ops->writer_open(run->engine, pass, run->record->id, run->epoch, &writer, err)) return false;
+  bool ok = seal(run, writer, ret, err);
+  run->engine->ops->writer_close(writer);
+  return ok;
+}

@@ -1,0 +1,77 @@
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/doc.h"
+#include "swap/swap_int.h"
+
+double swap_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+bool act_begin(Act *act, const char *verb, GateAct gate, double need, Error *err) {
+  Verdict verdict;
+  const GatePass *pass;
+  double ttl = act->plan == NULL ? 60 : 2 * act->plan->spec.budget.swap_lock + 30;
+  if (!ledger_allows(act->record, verb, err) || !ledger_lease(act->engine, act->record->id, ttl, &act->epoch, err))
+    return false;
+  bool ok = ledger_reload(act->engine, act->arena, act->record, err) && ledger_allows(act->record, verb, err) &&
+            gate_judge(act->arena, act->engine, act->plan, gate, need, &verdict, &pass, err) &&
+            (pass != NULL || gate_deny(&verdict, err)) &&
+            act->engine->ops->writer_open(act->engine, pass, act->record->id, act->epoch, &act->writer, err);
+  if (!ok) act_end(act);
+  return ok;
+}
+
+void act_end(Act *act) {
+  Error ignored;
+  act->engine->ops->writer_close(act->writer);
+  act->writer = NULL;
+  if (act->epoch > 0) act->engine->ops->lease_drop(act->engine, act->record->id, act->epoch, &ignored);
+  act->epoch = 0;
+}
+
+bool act_read_seal(Act *act, Error *err) {
+  const DocNode *root;
+  const char *seal = act->record->seal;
+  if (seal == NULL) return error_set(err, ERR_STATE, "backfill %s was never sealed", act->record->id);
+  if (!doc_parse(act->arena, "seal", seal, strlen(seal), &root, err)) return false;
+  act->counts = (ChangeCounts){.inserts = doc_int(root, "inserts", 0),
+                               .updates = doc_int(root, "updates", 0),
+                               .deletes = doc_int(root, "deletes", 0),
+                               .moves = doc_int(root, "moves", 0)};
+  const Shape *shape = &act->plan->shape;
+  const DocNode *columns = doc_get(root, "columns");
+  act->columns = arena_array(act->arena, shape->n, sizeof *act->columns);
+  for (size_t i = 0; columns != NULL && i < columns->n; i++)
+    for (size_t k = 0; k < shape->n; k++)
+      if (strcmp(shape->columns[k].name, columns->children[i].text) == 0) act->columns[k] = true;
+  return true;
+}
+
+bool act_lock(Act *act, const volatile sig_atomic_t *stop, int *ret_tries, Error *err) {
+  const SpecBudget *budget = &act->plan->spec.budget;
+  TxnLimits limits = {.lock_wait = budget->lock, .hold = budget->swap_lock};
+  for (*ret_tries = 1;; ++*ret_tries) {
+    if (act->engine->ops->begin(act->writer, limits, err)) return true;
+    if (err->code != ERR_LOCKED) return false;
+    if (*ret_tries >= budget->lock_tries) return error_wrap(err, "given up after %d tries", budget->lock_tries);
+    if (stop != NULL && *stop > 0) return error_set(err, ERR_PAUSED, "stopped while waiting for the write lock");
+    nanosleep(&(struct timespec){0, 50000000 + rand() % 200 * 1000000L}, NULL);
+  }
+}
+
+bool act_commit(Act *act, const char *verb, const char *reason, const char *doc, const char *json, Error *err) {
+  if (ledger_move(act->engine, act->record, verb, reason, doc, json, err))
+    return act->engine->ops->commit(act->writer, err);
+  act->engine->ops->abort(act->writer);
+  return false;
+}
+
+Job act_whole_job(const Act *act) {
+  size_t n;
+  const Instant *dates = plan_dates(act->arena, act->plan, act->plan->range, &n);
+  return plan_job(act->plan, dates, n);
+}

@@ -1,0 +1,138 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "swap/swap_int.h"
+
+/*
+ * Outside the lock production and sources are held against their fingerprints; under the lock only the change token
+ * need be the same. Where others keep writing to the database, the fingerprints themselves are looked at under the lock
+ * after this many attempts.
+ */
+enum { RECHECKS_OUTSIDE = 3 };
+
+/* The dates that drifted go back to building, and everything else stays. */
+static bool back_to_building(Act *act, DateRange drift, const char *what, Error *err) {
+  char label[96];
+  int tries;
+  const Shape *shape = &act->plan->shape;
+  date_range_label(&drift, shape->codec.grain, shape->codec.zone, label);
+  const char *reason = arena_printf(act->arena, "%s changed after %s was recomputed", what, label);
+  act->engine->ops->abort(act->writer);
+  if (!act_lock(act, NULL, &tries, err)) return false;
+  if (!act->engine->ops->forget(act->writer, shape, drift, err)) {
+    act->engine->ops->abort(act->writer);
+    return false;
+  }
+  if (!act_commit(act, "drift", reason, NULL, NULL, err)) return false;
+  error_set(err, ERR_DRIFT, "%s: nothing was published", reason);
+  return error_hint(err, "recompute those dates and swap again: tidegate run %s", act->record->id);
+}
+
+/* Takes the lock with everything proven unchanged. False with ERR_DRIFT when something is not. */
+static bool lock_unchanged(Act *act, Recheck *recheck, const volatile sig_atomic_t *stop, SwapFacts *ret,
+                           double *ret_locked, Error *err) {
+  const EngineOps *ops = act->engine->ops;
+  for (int attempt = 1;; attempt++) {
+    DateRange drift;
+    const char *what, *token;
+    bool under_lock = attempt > RECHECKS_OUTSIDE;
+    if (!under_lock) {
+      if (!recheck_look(act, recheck, &drift, &what, err)) return false;
+      if (drift.from != drift.to) return back_to_building(act, drift, what, err);
+    }
+    if (!act_lock(act, stop, &ret->tries, err)) return false;
+    *ret_locked = swap_seconds();
+    bool ok = ops->change_token(act->engine, act->arena, &token, err);
+    if (ok && recheck_holds(recheck, token)) return true;
+    if (ok && under_lock) {
+      ok = recheck_look(act, recheck, &drift, &what, err);
+      if (ok && drift.from == drift.to) return true;
+      if (ok) return back_to_building(act, drift, what, err);
+    }
+    ops->abort(act->writer);
+    if (!ok) return false;
+  }
+}
+
+static const char *swap_json(Act *act, double lock_seconds) {
+  BUF_SCOPED out = {0};
+  Json json = {.out = &out};
+  json_object(&json, NULL);
+  json_int(&json, "inserts", act->counts.inserts);
+  json_int(&json, "updates", act->counts.updates);
+  json_int(&json, "deletes", act->counts.deletes);
+  json_int(&json, "moves", act->counts.moves);
+  json_real(&json, "lock_seconds", lock_seconds);
+  json_object_end(&json);
+  return arena_strdup(act->arena, buf_text(&out));
+}
+
+/* Production refused a row, or a count was not as sealed: the transaction is gone, and so is nothing else. */
+static bool refused(Act *act, Error *err) {
+  Error refusal = *err;
+  int tries;
+  act->engine->ops->abort(act->writer);
+  if (refusal.code != ERR_HELD || !act_lock(act, NULL, &tries, err) ||
+      !act_commit(act, "hold", refusal.message, NULL, NULL, err)) {
+    *err = refusal;
+    return false;
+  }
+  *err = refusal;
+  return error_hint(err, "production is untouched. Put the cause right and try again: tidegate run %s",
+                    act->record->id);
+}
+
+static bool publish(Act *act, const volatile sig_atomic_t *stop, SwapFacts *ret, Error *err) {
+  const EngineOps *ops = act->engine->ops;
+  const Shape *shape = &act->plan->shape;
+  Recheck recheck = {0};
+  ChangeCounts counts;
+  double locked;
+  if (!recheck_init(act, &recheck, err) || !lock_unchanged(act, &recheck, stop, ret, &locked, err)) return false;
+  bool ok = ops->change_counts(act->engine, shape, act->record->id, &counts, err);
+  if (ok && memcmp(&counts, &act->counts, sizeof counts) != 0)
+    ok = error_set(err, ERR_HELD, "the change set is no longer what was sealed");
+  ok = ok && ops->apply(act->writer, shape, act->columns, counts, act->plan->spec.triggers == TRIGGERS_SKIP, err);
+  if (!ok) return refused(act, err);
+  if (!act_commit(act, "swap", NULL, "swap", swap_json(act, swap_seconds() - locked), err)) return false;
+  ret->lock_seconds = swap_seconds() - locked;
+  ret->counts = counts;
+  return ops->now(act->engine, &ret->at, err);
+}
+
+/* Production's fingerprints are those of the recompute, date by date. */
+static bool verify(Act *act, bool *ret, Error *err) {
+  ARENA_SCOPED arena = {0};
+  const DateRecord *dates;
+  const DateFacts *facts;
+  size_t n, n_facts, k = 0;
+  if (!act->engine->ops->ledger_dates(act->engine, &arena, act->record->id, &dates, &n, err) ||
+      !act->engine->ops->fingerprint(act->engine, &arena, &act->plan->shape, act->plan->range, &facts, &n_facts, err))
+    return false;
+  *ret = true;
+  for (size_t i = 0; i < n && *ret; i++) {
+    while (k < n_facts && facts[k].date < dates[i].date) k++;
+    Fingerprint now = k < n_facts && facts[k].date == dates[i].date ? facts[k].production : (Fingerprint){0};
+    *ret = fingerprint_equal(&now, &dates[i].recomputed);
+  }
+  return true;
+}
+
+/* After a rollback the same sealed change set may be published again. */
+static bool reopen(Act *act, Error *err) {
+  int tries;
+  if (strcmp(act->record->state, state_name(STATE_rolled_back)) != 0) return true;
+  return act_lock(act, NULL, &tries, err) && act_commit(act, "reopen", NULL, NULL, NULL, err);
+}
+
+bool swap_publish(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan,
+                  const volatile sig_atomic_t *stop, SwapFacts *ret, Error *err) {
+  Act act = {.arena = arena, .engine = engine, .record = record, .plan = plan};
+  *ret = (SwapFacts){0};
+  const char *verb = strcmp(record->state, state_name(STATE_rolled_back)) == 0 ? "reopen" : "swap";
+  if (!act_begin(&act, verb, GATE_SWAP, plan->spec.budget.swap_lock, err)) return false;
+  bool ok = act_read_seal(&act, err) && reopen(&act, err) && publish(&act, stop, ret, err);
+  if (ok && !verify(&act, &ret->verified, err)) ret->verified = false;
+  act_end(&act);
+  return ok;
+}

@@ -1,0 +1,60 @@
+#include <inttypes.h>
+
+#include "swap/swap_int.h"
+
+enum { CONFLICT_EXAMPLES = 20 };
+
+/* Rows that stand in the range beyond what the swap left, date by date. */
+static bool count_arrived(Act *act, int64_t *ret, Error *err) {
+  ARENA_SCOPED arena = {0};
+  const DateRecord *dates;
+  const DateFacts *facts;
+  size_t n, n_facts, k = 0;
+  *ret = 0;
+  if (!act->engine->ops->ledger_dates(act->engine, &arena, act->record->id, &dates, &n, err) ||
+      !act->engine->ops->fingerprint(act->engine, &arena, &act->plan->shape, act->plan->range, &facts, &n_facts, err))
+    return false;
+  for (size_t i = 0; i < n; i++) {
+    while (k < n_facts && facts[k].date < dates[i].date) k++;
+    int64_t now = k < n_facts && facts[k].date == dates[i].date ? facts[k].production.rows : 0;
+    if (now > dates[i].recomputed.rows) *ret += now - dates[i].recomputed.rows;
+  }
+  return true;
+}
+
+static const char *decision(LaterRows later) {
+  return later == LATER_KEEP        ? "later rows kept"
+         : later == LATER_OVERWRITE ? "later rows overwritten"
+                                    : "no later rows";
+}
+
+static bool rollback(Act *act, LaterRows later, const volatile sig_atomic_t *stop, RollbackFacts *ret, Error *err) {
+  const EngineOps *ops = act->engine->ops;
+  const Shape *shape = &act->plan->shape;
+  int tries;
+  if (!count_arrived(act, &ret->arrived, err) ||
+      !ops->conflicts(act->engine, act->arena, shape, act->record->id, CONFLICT_EXAMPLES, &ret->conflicts, err) ||
+      !act_lock(act, stop, &tries, err))
+    return false;
+  double locked = swap_seconds();
+  if (!ops->revert(act->writer, shape, act->columns, later, act->plan->spec.triggers == TRIGGERS_SKIP, &ret->left,
+                   err)) {
+    ops->abort(act->writer);
+    return false;
+  }
+  const char *reason = arena_printf(act->arena, "%s; %" PRId64 " rows left as they are", decision(later), ret->left);
+  if (!act_commit(act, "rollback", reason, NULL, NULL, err)) return false;
+  ret->lock_seconds = swap_seconds() - locked;
+  ret->restored = act->counts.inserts + act->counts.updates + act->counts.deletes + act->counts.moves - ret->left;
+  return true;
+}
+
+bool swap_rollback(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, LaterRows later,
+                   const volatile sig_atomic_t *stop, RollbackFacts *ret, Error *err) {
+  Act act = {.arena = arena, .engine = engine, .record = record, .plan = plan};
+  *ret = (RollbackFacts){0};
+  if (!act_begin(&act, "rollback", GATE_ROLLBACK, plan->spec.budget.swap_lock, err)) return false;
+  bool ok = act_read_seal(&act, err) && rollback(&act, later, stop, ret, err);
+  act_end(&act);
+  return ok;
+}

@@ -1,0 +1,50 @@
+#ifndef TIDEGATE_SWAP_SWAP_INT_H
+#define TIDEGATE_SWAP_SWAP_INT_H
+
+#include "swap/swap.h"
+
+/* What the files of this room share. */
+
+/* One act on a backfill: under its lease, with a pass, through a writer. */
+typedef struct Act {
+  Arena *arena;
+  Engine *engine;
+  BackfillRecord *record;
+  const Plan *plan;
+  EngineWriter *writer;
+  int64_t epoch;
+  ChangeCounts counts; /* of the seal */
+  bool *columns;       /* of the shape: those that change in an update */
+} Act;
+
+double swap_seconds(void); /* monotonic */
+
+/* Takes the lease and the gate's pass, and opens the writer. `verb`: a transition that the state must have. */
+bool act_begin(Act *act, const char *verb, GateAct gate, double need, Error *err);
+/* Closes the writer and gives the lease back. */
+void act_end(Act *act);
+/* Reads counts and columns from the seal. */
+bool act_read_seal(Act *act, Error *err);
+/* The lock under the limits of the budget, tried as often as it says; rests between tries outside any transaction. */
+bool act_lock(Act *act, const volatile sig_atomic_t *stop, int *ret_tries, Error *err);
+/* Moves the state along the verb and commits; on failure everything is rolled back. */
+bool act_commit(Act *act, const char *verb, const char *reason, const char *doc, const char *json, Error *err);
+/* A job over the whole range of the plan. */
+Job act_whole_job(const Act *act);
+
+/* recheck.c: what was computed against what is now. */
+typedef struct Recheck {
+  const char **tokens; /* per batch: the snapshot in which it was last seen unchanged */
+  const BatchRecord *batches;
+  const DateRecord *dates;
+  size_t n_batches, n_dates;
+} Recheck;
+
+bool recheck_init(Act *act, Recheck *recheck, Error *err);
+/* Is every batch known to be unchanged in the snapshot of `token`? */
+bool recheck_holds(const Recheck *recheck, const char *token);
+/* Looks again at every batch that is not known to be unchanged in the current snapshot. *ret_drift: the range of the
+ * first batch that drifted; from == to: none. */
+bool recheck_look(Act *act, Recheck *recheck, DateRange *ret_drift, const char **ret_what, Error *err);
+
+#endif
