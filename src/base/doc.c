@@ -13,7 +13,8 @@
  * a tab being one; it skips a byte order mark without counting it.
  *
  * LIMITATIONS of libfyaml 0.7.12, each guarded here: it takes NUL bytes and bad UTF-8 in places (checked before it
- * sees the text); it leaks what fy_diag_set_collect_errors collects (the report's text is read instead).
+ * sees the text); it leaks what fy_diag_set_collect_errors collects (the report's text is read instead); it leaks
+ * when it resolves quotes that stand side by side inside single quotes (single_quoted does that instead).
  */
 
 typedef struct Frame {
@@ -143,9 +144,39 @@ static int block_column(const Reader *reader, size_t at) {
   return (int)(s - line) + 1;
 }
 
+/*
+ * The text of a scalar in single quotes, whose first byte after the quote is at `at` (YAML 1.2.2, 7.3.2 and 6.5): two
+ * quotes are one, a line break is a space, and n breaks one after the other are n - 1.
+ */
+static const char *single_quoted(const Reader *reader, size_t at) {
+  const char *s = reader->text + at, *end = reader->text + reader->length, *close = s;
+  while (close < end && (*close != '\'' || (close + 1 < end && close[1] == '\''))) close += *close == '\'' ? 2 : 1;
+  char *text = arena_alloc(reader->arena, (size_t)(close - s) + 1), *out = text;
+  while (s < close) {
+    const char *after = doc_skip_break(s, close);
+    if (after == s) {
+      *out++ = *s;
+      s += *s == '\'' ? 2 : 1;
+      continue;
+    }
+    while (out > text && (out[-1] == ' ' || out[-1] == '\t')) out--;
+    int breaks = 0;
+    for (; after != s; after = doc_skip_break(s, close), breaks++)
+      for (s = after; s < close && (*s == ' ' || *s == '\t');) s++;
+    if (breaks == 1) *out++ = ' ';
+    for (; breaks > 1; breaks--) *out++ = '\n';
+  }
+  *out = '\0'; /* over the blanks that were taken back */
+  return text;
+}
+
 /* A scalar's text in the arena. Refused: what cannot be a C string, and halves of surrogate pairs. */
 static bool scalar_text(Reader *reader, struct fy_token *token, const char **ret) {
   size_t n = 0;
+  if (token != NULL && fy_token_scalar_style(token) == FYSS_SINGLE_QUOTED) {
+    *ret = single_quoted(reader, fy_token_start_mark(token)->input_pos);
+    return true;
+  }
   const char *text = token == NULL ? "" : fy_token_get_text(token, &n);
   if (text == NULL) error_out_of_memory();
   for (const char *s = text; s < text + n;) {

@@ -77,6 +77,30 @@ static void blocks_keep_their_lines_and_places(void **state) {
   assert_string_equal(doc_text(root, "nothing", "absent"), "");
 }
 
+static void texts_in_single_quotes(void **state) {
+  static const struct {
+    const char *written, *text;
+  } cases[] = {{"''", ""},
+               {"'it''s'", "it's"},
+               {"''''", "'"},
+               {"'a''''''b'", "a'''b"},
+               {"''''''''''''''''''''''''''", "''''''''''''"},
+               {"' a  b '", " a  b "},
+               {"'a\\n\"b'", "a\\n\"b"},
+               {"'a \n  b'", "a b"},
+               {"'a\t\r\n\r\n \n  b'", "a\n\nb"},
+               {"'\n  '", " "},
+               {"'a''\n  ''b'", "a' 'b"},
+               {"'a  \n '", "a "},
+               {"'é\n  😀'", "é 😀"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ARENA_SCOPED arena = {0};
+    const DocNode *root = read_text(&arena, arena_printf(&arena, "k: %s\nz: 1\n", cases[i].written));
+    assert_string_equal(doc_text(root, "k", "absent"), cases[i].text);
+    assert_string_equal(doc_text(root, "z", "absent"), "1");
+  }
+}
+
 static void what_only_looks_like_nothing(void **state) {
   ARENA_SCOPED arena = {0};
   const DocNode *root = read_text(&arena, "[null, Null, NULL, ~, 'null', nULL, none, \"\"]");
@@ -338,6 +362,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_tree_with_places),
       cmocka_unit_test(blocks_keep_their_lines_and_places),
+      cmocka_unit_test(texts_in_single_quotes),
       cmocka_unit_test(what_only_looks_like_nothing),
       cmocka_unit_test(line_ends_of_other_systems),
       cmocka_unit_test(a_byte_order_mark_is_skipped),
