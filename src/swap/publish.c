@@ -87,7 +87,7 @@ static bool publish(Act *act, const volatile sig_atomic_t *stop, SwapFacts *ret,
   const Shape *shape = &act->plan->shape;
   Recheck recheck = {0};
   ChangeCounts counts;
-  double locked;
+  double locked = 0;
   if (!recheck_init(act, &recheck, err) || !lock_unchanged(act, &recheck, stop, ret, &locked, err)) return false;
   bool ok = ops->change_counts(act->engine, shape, act->record->id, &counts, err);
   if (ok && memcmp(&counts, &act->counts, sizeof counts) != 0)
