@@ -54,7 +54,7 @@ static void put_options(Buf *out, const CliOption *options) {
 }
 
 void help_orientation(Buf *out) {
-  static const char *const first[] = {"plan", "run", "diff", "swap", "rollback"};
+  static const char *const first[] = {"init", "plan", "run", "swap", "rollback"};
   buf_puts(out, "Tidegate plans and executes a backfill that does not break production.\n\n");
   for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
     const Command *command = command_find(first[i]);

@@ -1,0 +1,171 @@
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/session.h"
+#include "view/words.h"
+
+static int run(Session *session);
+
+static const CliExample examples[] = {{"tidegate doctor --database flights.db", "is everything as it must be?"},
+                                      {NULL, NULL}};
+
+const Command command_doctor = {
+    .name = "doctor",
+    .summary = "check the database and this machine, and say what to do",
+    .arguments = "",
+    .about =
+        "Looks and changes nothing: does the database open, can it be written, what settings has it, is there a "
+        "ledger and of which version, are there leftover objects, is the tz database here, do the clocks agree, "
+        "is there disk space.",
+    .exits = {ERR_DATABASE, ERR_NOT_FOUND, ERR_NONE},
+    .examples = examples,
+    .run = run};
+
+typedef enum Health { HEALTH_GOOD, HEALTH_NOTE, HEALTH_BAD } Health;
+
+typedef struct Finder {
+  Session *session;
+  Json json;
+  int bad;
+} Finder;
+
+/* One thing looked at: how it is, and what to do about it ("" when nothing). */
+static void tell(Finder *finder, Health health, const char *what, const char *how, const char *todo) {
+  static const char *const words[] = {"ok", "note", "bad"};
+  static const Style styles[] = {STYLE_GOOD, STYLE_WARN, STYLE_BAD};
+  finder->bad += health == HEALTH_BAD;
+  if (finder->session->json) {
+    json_object(&finder->json, NULL);
+    json_text(&finder->json, "what", what);
+    json_text(&finder->json, "health", words[health]);
+    json_text(&finder->json, "how", how);
+    json_text(&finder->json, "todo", todo);
+    json_object_end(&finder->json);
+    return;
+  }
+  Paint *paint = &finder->session->paint;
+  paint_verdict(paint, styles[health], words[health], "%s: %s", what, how);
+  if (todo[0] != '\0') paint_line(paint, "", "HINT: %s", todo);
+}
+
+static void look_at_machine(Finder *finder) {
+  const Zone *zone = NULL;
+  Error err;
+  if (zone_open(&finder->session->arena, "America/New_York", &zone, &err))
+    tell(finder, HEALTH_GOOD, "tz database", "present", "");
+  else
+    tell(finder, HEALTH_BAD, "tz database", err.message, "install the package tzdata");
+}
+
+static void look_at_clock(Finder *finder) {
+  Engine *engine = finder->session->engine;
+  Arena *arena = &finder->session->arena;
+  Instant now = 0;
+  Error err;
+  if (!engine->ops->now(engine, &now, &err)) {
+    tell(finder, HEALTH_BAD, "clock", err.message, error_hint_text(&err));
+    return;
+  }
+  double apart = (double)(now - time(NULL));
+  bool close = apart > -5 && apart < 5;
+  tell(finder, close ? HEALTH_GOOD : HEALTH_NOTE, "clock",
+       close ? "the database's and this machine's agree"
+             : arena_printf(arena, "the database's is %s ahead", words_duration(arena, apart)),
+       close ? "" : "windows are judged by the database's clock; set this machine's by it");
+}
+
+static void look_at_space(Finder *finder) {
+  Engine *engine = finder->session->engine;
+  Arena *arena = &finder->session->arena;
+  SpaceFacts space;
+  Error err;
+  if (!engine->ops->space(engine, &space, &err)) {
+    tell(finder, HEALTH_BAD, "disk", err.message, error_hint_text(&err));
+    return;
+  }
+  bool scarce = space.free_bytes < space.database_bytes / 10;
+  tell(finder, scarce ? HEALTH_NOTE : HEALTH_GOOD, "disk",
+       arena_printf(arena, "database %s, free %s", words_size(arena, space.database_bytes),
+                    words_size(arena, space.free_bytes)),
+       scarce ? "free some before a backfill of many rows: plan says how much it needs" : "");
+}
+
+static void look_at_settings(Finder *finder) {
+  Engine *engine = finder->session->engine;
+  const char *settings = NULL;
+  Error err;
+  if (engine->ops->settings(engine, &finder->session->arena, &settings, &err))
+    tell(finder, HEALTH_GOOD, "settings", settings, "");
+  else
+    tell(finder, HEALTH_BAD, "settings", err.message, error_hint_text(&err));
+  const char *path = finder->session->spec.database_path;
+  if (access(path, W_OK) == 0)
+    tell(finder, HEALTH_GOOD, "writable", path, "");
+  else
+    tell(finder, HEALTH_BAD, "writable", arena_printf(&finder->session->arena, "%s cannot be written", path),
+         "give this user the right to write the file and its directory");
+}
+
+/* Objects named like Tidegate's of backfills that are over, or that the ledger does not list at all. */
+static bool look_at_leftovers(Finder *finder, Error *err) {
+  Session *session = finder->session;
+  Engine *engine = session->engine;
+  Arena *arena = &session->arena;
+  const BackfillRecord *records = NULL;
+  size_t n = 0, left = 0;
+  if (!engine->ops->ledger_list(engine, arena, &records, &n, err)) return false;
+  for (size_t i = 0; i < n; i++) {
+    const ObjectRecord *objects = NULL;
+    size_t n_objects = 0;
+    State state;
+    if (!state_of(&records[i], &state, err) ||
+        !engine->ops->ledger_objects(engine, arena, records[i].id, &objects, &n_objects, err))
+      return false;
+    bool wanted = !state_is_final(state) && state != STATE_superseded;
+    for (size_t o = 0; o < n_objects && !wanted; o++) {
+      if (objects[o].dropped_at != 0) continue;
+      left++;
+      tell(finder, HEALTH_NOTE, "leftover",
+           arena_printf(arena, "%s of %s (%s)", objects[o].name, records[i].id, records[i].state),
+           arena_printf(arena, "tidegate discard %s", records[i].id));
+    }
+  }
+  tell(finder, HEALTH_GOOD, "ledger", words_count(arena, (int64_t)n, "backfill", "backfills"), "");
+  if (left == 0) tell(finder, HEALTH_GOOD, "leftovers", "none", "");
+  return true;
+}
+
+static void look_at_ledger(Finder *finder) {
+  Engine *engine = finder->session->engine;
+  bool exists = false;
+  Error err;
+  if (!engine->ops->ledger_exists(engine, &exists, &err))
+    tell(finder, HEALTH_BAD, "ledger", err.message, error_hint_text(&err));
+  else if (!exists)
+    tell(finder, HEALTH_GOOD, "ledger", "none yet: the first plan makes it", "");
+  else if (!look_at_leftovers(finder, &err))
+    tell(finder, HEALTH_BAD, "ledger", err.message, error_hint_text(&err));
+}
+
+static int run(Session *session) {
+  Error err;
+  Finder finder = {.session = session, .json = {.out = &session->buffer}};
+  if (!session_pipeline(session, NULL, &err)) return session_fail(session, &err);
+  if (session->json) finder.json = session_object(session);
+  if (session->json) json_array(&finder.json, "looked_at");
+  tell(&finder, HEALTH_GOOD, "database",
+       arena_printf(&session->arena, "%s opens (%s)", session->spec.database_path, session->engine->ops->name), "");
+  look_at_settings(&finder);
+  look_at_clock(&finder);
+  look_at_space(&finder);
+  look_at_ledger(&finder);
+  look_at_machine(&finder);
+  if (session->json) {
+    json_array_end(&finder.json);
+    session_object_end(session, &finder.json);
+  }
+  int status = session_flush(session);
+  return finder.bad > 0 ? error_exit_status(ERR_DATABASE) : status;
+}
