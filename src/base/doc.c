@@ -14,7 +14,8 @@
  *
  * LIMITATIONS of libfyaml 0.7.12, each guarded here: it takes NUL bytes and bad UTF-8 in places (checked before it
  * sees the text); it leaks what fy_diag_set_collect_errors collects (the report's text is read instead); it leaks
- * when it resolves quotes that stand side by side inside single quotes (single_quoted does that instead).
+ * and loses characters when it resolves single quotes (doc_single_quoted does that instead), double quotes over several
+ * lines, and folded blocks with indented lines (both refused).
  */
 
 typedef struct Frame {
@@ -144,41 +145,34 @@ static int block_column(const Reader *reader, size_t at) {
   return (int)(s - line) + 1;
 }
 
-/*
- * The text of a scalar in single quotes, whose first byte after the quote is at `at` (YAML 1.2.2, 7.3.2 and 6.5): two
- * quotes are one, a line break is a space, and n breaks one after the other are n - 1.
- */
-static const char *single_quoted(const Reader *reader, size_t at) {
-  const char *s = reader->text + at, *end = reader->text + reader->length, *close = s;
-  while (close < end && (*close != '\'' || (close + 1 < end && close[1] == '\''))) close += *close == '\'' ? 2 : 1;
-  char *text = arena_alloc(reader->arena, (size_t)(close - s) + 1), *out = text;
-  while (s < close) {
-    const char *after = doc_skip_break(s, close);
-    if (after == s) {
-      *out++ = *s;
-      s += *s == '\'' ? 2 : 1;
-      continue;
-    }
-    while (out > text && (out[-1] == ' ' || out[-1] == '\t')) out--;
-    int breaks = 0;
-    for (; after != s; after = doc_skip_break(s, close), breaks++)
-      for (s = after; s < close && (*s == ' ' || *s == '\t');) s++;
-    if (breaks == 1) *out++ = ' ';
-    for (; breaks > 1; breaks--) *out++ = '\n';
+/* Refuses what libfyaml does not resolve right; see the head of this file. */
+static bool check_style(Reader *reader, const struct fy_mark *mark, enum fy_scalar_style style, const char *text,
+                        size_t n) {
+  if (style == FYSS_DOUBLE_QUOTED && doc_spans_lines(reader->text + mark->input_pos, reader->text + reader->length)) {
+    refuse(reader, reader->line, reader->column, "a text in double quotes must end in the line in which it begins");
+    return error_hint(reader->err, "write a text of several lines as a block: | after the key, then indented lines");
   }
-  *out = '\0'; /* over the blanks that were taken back */
-  return text;
+  if (style != FYSS_FOLDED) return true;
+  if (memmem(text, n, "\n ", 2) == NULL && memmem(text, n, "\n\t", 2) == NULL && memchr(text, '\0', n) == NULL)
+    return true;
+  refuse(reader, reader->line, reader->column, "indented lines in a folded block (>) cannot be told from folded ones");
+  return error_hint(reader->err, "write | instead of >");
 }
 
 /* A scalar's text in the arena. Refused: what cannot be a C string, and halves of surrogate pairs. */
 static bool scalar_text(Reader *reader, struct fy_token *token, const char **ret) {
   size_t n = 0;
-  if (token != NULL && fy_token_scalar_style(token) == FYSS_SINGLE_QUOTED) {
-    *ret = single_quoted(reader, fy_token_start_mark(token)->input_pos);
+  *ret = "";
+  if (token == NULL) return true;
+  const struct fy_mark *mark = fy_token_start_mark(token);
+  enum fy_scalar_style style = fy_token_scalar_style(token);
+  if (style == FYSS_SINGLE_QUOTED) {
+    *ret = doc_single_quoted(reader->arena, reader->text + mark->input_pos, reader->text + reader->length);
     return true;
   }
-  const char *text = token == NULL ? "" : fy_token_get_text(token, &n);
+  const char *text = fy_token_get_text(token, &n);
   if (text == NULL) error_out_of_memory();
+  if (!check_style(reader, mark, style, text, n)) return false;
   for (const char *s = text; s < text + n;) {
     size_t step = doc_utf8_step(s, text + n);
     if (step == 0 || *s == '\0') {

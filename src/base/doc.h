@@ -31,7 +31,8 @@ enum { DOC_MAX_BYTES = 64 * 1024 * 1024, DOC_MAX_DEPTH = 64, DOC_MAX_NODES = 4 *
 /*
  * Parses one document of `length` bytes. `name` is the file's name in errors. Refused, each with its place and a caret
  * under it: syntax errors, a key given twice in a mapping, a key that is not a scalar, aliases, anchors and tags,
- * several documents, NUL and other control bytes, escapes that give NUL, invalid UTF-8, more than DOC_MAX_BYTES,
+ * several documents, double quotes over several lines and folded blocks with indented lines (libfyaml gets them wrong),
+ * NUL and other control bytes, escapes that give NUL, invalid UTF-8, more than DOC_MAX_BYTES,
  * DOC_MAX_DEPTH or DOC_MAX_NODES values. An empty document gives a DOC_NULL root. A value that is not written has its
  * key's place. The tree lives in the arena. Errors: ERR_SPEC.
  */

@@ -20,6 +20,15 @@ void doc_place_of(const char *text, size_t length, const char *at, int *ret_line
 bool doc_verror(Error *err, const char *name, const char *text, size_t length, int line, int column, const char *format,
                 va_list args) __attribute__((format(printf, 7, 0)));
 
+/*
+ * The text of a scalar in single quotes, from its first byte after the quote (YAML 1.2.2, 7.3.2 and 6.5): two quotes
+ * are one, a line break is a space, and n breaks one after the other are n - 1.
+ */
+const char *doc_single_quoted(Arena *arena, const char *s, const char *end);
+
+/* True if a text in double quotes, from its first byte after the quote, goes on in the next line. */
+bool doc_spans_lines(const char *s, const char *end);
+
 /* A complaint of libfyaml in plain words. An unknown one keeps its text, after a prefix; it lives as long as that. */
 typedef struct DocComplaint {
   const char *prefix, *text, *hint;

@@ -275,6 +275,13 @@ static void escapes_that_are_not_characters(void **state) {
   assert_refused("{\"\\0\": 1}\n", "f.yaml:1:2", "not a character", "{\"\\0\": 1}\n ^");
 }
 
+static void what_libfyaml_gets_wrong(void **state) {
+  assert_refused("a: \"x\n  y\"\n", "f.yaml:1:4", "must end in the line", "a: \"x\n   ^");
+  assert_refused("a: \"x\\\n  y\"\n", "f.yaml:1:4", "must end in the line", "a: \"x\\\n   ^");
+  assert_refused("a: >-\n  q\n\n   x\n", "f.yaml:2:1", "folded block", "  q\n^");
+  assert_refused("a: >\n  q\n   x\n", "f.yaml:2:1", "folded block", "  q\n^");
+}
+
 static void nesting_has_a_limit(void **state) {
   char text[3 * DOC_MAX_DEPTH];
   ARENA_SCOPED arena = {0};
@@ -379,6 +386,7 @@ int main(void) {
       cmocka_unit_test(aliases_anchors_tags_and_documents),
       cmocka_unit_test(bytes_that_are_not_text),
       cmocka_unit_test(escapes_that_are_not_characters),
+      cmocka_unit_test(what_libfyaml_gets_wrong),
       cmocka_unit_test(nesting_has_a_limit),
       cmocka_unit_test(size_has_a_limit),
       cmocka_unit_test(an_error_can_be_made_of_itself),
