@@ -33,7 +33,7 @@ static Written over_many(Arena *arena, const char *table, const char *sql) {
   const char *name = sql_ident(arena, table);
   return (Written){.what = "the total",
                    .sql = sql,
-                   .before = "SELECT (",
+                   .before = sql_facts_total_before,
                    .after = sql_fill(arena, sql_facts_total_after, "table", name, NULL),
                    .parameters = true};
 }

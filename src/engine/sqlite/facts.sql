@@ -76,6 +76,9 @@ DELETE FROM main.{table}
 -- What stands before a condition over one row when it is looked at.
 SELECT 1 FROM (SELECT * FROM main.{table}) WHERE (
 
+-- name: total_before
+-- The same for a total over many rows, and what stands after it.
+SELECT (
+
 -- name: total_after
--- What stands after a total, which begins with SELECT (.
 ) FROM (SELECT * FROM main.{table})
