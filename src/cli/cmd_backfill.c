@@ -52,7 +52,7 @@ static void put_json(Session *session, const Verdict *verdict, const RunFacts *r
 static int deny(Session *session, const Verdict *verdict) {
   Error err;
   gate_deny(verdict, &err);
-  return session_fail(session, &err);
+  return step_fail(session, &err);
 }
 
 static int run(Session *session) {
@@ -62,7 +62,7 @@ static int run(Session *session) {
   SwapFacts swapped;
   Error err;
   bool wait = !args_has(session->args, "no-wait"), shown = !session->json;
-  if (!step_plan(session, session_word(session, 0), true, &verdict, &err)) return session_fail(session, &err);
+  if (!step_plan(session, session_word(session, 0), true, &verdict, &err)) return step_fail(session, &err);
   if (shown) view_plan(&session->paint, &session->arena, &session->plan, &verdict);
   bool denied = !verdict.allow && !(verdict.waits && wait);
   if (denied && shown) {
@@ -72,9 +72,9 @@ static int run(Session *session) {
   if (denied) return deny(session, &verdict);
   if (shown) session_flush(session);
   if (!step_run(session, wait, &ran, &err) || !step_diff(session, NULL, SUMMARY_ROWS, &diff, &err))
-    return session_fail(session, &err);
+    return step_fail(session, &err);
   if (shown) view_run(&session->paint, &session->arena, session->record.id, &ran);
-  if (!step_confirm(session, &err) || !step_swap(session, &swapped, &err)) return session_fail(session, &err);
+  if (!step_confirm(session, &err) || !step_swap(session, &swapped, &err)) return step_fail(session, &err);
   if (shown)
     view_swap(&session->paint, &session->arena, &session->plan, session->record.id, &swapped);
   else

@@ -1,4 +1,5 @@
 #include "cli/session.h"
+#include "cli/steps.h"
 #include "swap/swap.h"
 #include "view/outcome.h"
 
@@ -23,7 +24,7 @@ static int run(Session *session) {
   Error err;
   if (!session_plan(session, session_word(session, 0), &err) ||
       !swap_check(&session->arena, session->engine, &session->record, &session->plan, &facts, &err))
-    return session_fail(session, &err);
+    return step_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);
     view_snapshot_json(&json, &session->record, &facts);

@@ -1,4 +1,5 @@
 #include "cli/session.h"
+#include "cli/steps.h"
 #include "swap/swap.h"
 #include "view/outcome.h"
 
@@ -30,7 +31,7 @@ static int run(Session *session) {
   if (!session_plan(session, session_word(session, 0), &err) ||
       !swap_finish(&session->arena, session->engine, &session->record, &session->plan, args_has(session->args, "early"),
                    &err))
-    return session_fail(session, &err);
+    return step_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);
     view_ended_json(&json, &session->record);

@@ -164,8 +164,8 @@ static int run(Session *session) {
     return session_fail(session, &err);
   }
   if (!session->json) {
-    show(session, candidates, n);
     paint_line(&session->paint, "wrote", "%s", file_name);
+    show(session, candidates, n);
     return session_flush(session);
   }
   Json json = session_object(session);

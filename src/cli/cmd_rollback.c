@@ -63,6 +63,8 @@ static int run(Session *session) {
     view_rollback_json(&json, session->record.id, &facts);
     session_object_end(session, &json);
   } else {
+    if (session->plan.changed != NULL)
+      paint_verdict(&session->paint, STYLE_WARN, "changed", "since it was planned: %s", session->plan.changed);
     view_rollback(&session->paint, &session->arena, session->record.id, &facts);
   }
   return session_flush(session);

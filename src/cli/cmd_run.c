@@ -39,10 +39,10 @@ static int run(Session *session) {
   bool wait = !args_has(session->args, "no-wait");
   if (!wait && args_has(session->args, "wait")) {
     error_set(&err, ERR_USAGE, "--wait and --no-wait exclude one another");
-    return session_fail(session, &err);
+    return step_fail(session, &err);
   }
   if (!session_plan(session, session_word(session, 0), &err) || !step_run(session, wait, &facts, &err))
-    return session_fail(session, &err);
+    return step_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);
     view_run_json(&json, session->record.id, &facts);

@@ -37,20 +37,20 @@ static int run(Session *session) {
   SnapshotFacts facts;
   Error err;
   const char *line = args_value(session->args, "then");
-  if (!step_plan(session, session_word(session, 0), true, &verdict, &err)) return session_fail(session, &err);
+  if (!step_plan(session, session_word(session, 0), true, &verdict, &err)) return step_fail(session, &err);
   if (!verdict.allow) {
     gate_deny(&verdict, &err);
-    return session_fail(session, &err);
+    return step_fail(session, &err);
   }
   Arena *arena = &session->arena;
   BackfillRecord *record = &session->record;
-  if (!swap_snapshot(arena, session->engine, record, &session->plan, &facts, &err)) return session_fail(session, &err);
+  if (!swap_snapshot(arena, session->engine, record, &session->plan, &facts, &err)) return step_fail(session, &err);
   if (!session->json) {
     view_snapshot(&session->paint, arena, record, &facts);
     session_flush(session);
   }
   if (line != NULL && !swap_open(arena, session->engine, record, &session->plan, line, &facts, &err))
-    return session_fail(session, &err);
+    return step_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);
     view_snapshot_json(&json, record, &facts);

@@ -32,10 +32,10 @@ const Command command_swap = {
 static int run(Session *session) {
   SwapFacts facts;
   Error err;
-  if (!session_plan(session, session_word(session, 0), &err)) return session_fail(session, &err);
+  if (!session_plan(session, session_word(session, 0), &err)) return step_fail(session, &err);
   bool reopens = strcmp(session->record.state, state_name(STATE_rolled_back)) == 0;
-  if (!reopens && !ledger_allows(&session->record, "swap", &err)) return session_fail(session, &err);
-  if (!step_confirm(session, &err) || !step_swap(session, &facts, &err)) return session_fail(session, &err);
+  if (!reopens && !ledger_allows(&session->record, "swap", &err)) return step_fail(session, &err);
+  if (!step_confirm(session, &err) || !step_swap(session, &facts, &err)) return step_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);
     view_swap_json(&json, &session->plan, session->record.id, &facts);

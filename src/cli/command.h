@@ -32,7 +32,7 @@ typedef struct Command {
   size_t min_args, max_args;
   const CliOption *options;   /* NULL: only the global ones */
   const char *about;          /* paragraphs divided by blank lines */
-  ErrorCode exits[CLI_EXITS]; /* beside 0, 1, 2 and 16, which every command has; ends with ERR_NONE */
+  ErrorCode exits[CLI_EXITS]; /* beside those that every command has; ends with ERR_NONE */
   const CliExample *examples;
   int (*run)(Session *session); /* gives the exit status */
 } Command;
@@ -43,6 +43,9 @@ const Command *command_find(const char *name);
 
 /* The options that every command has. */
 const CliOption *global_options(void);
+
+/* Can the command end so? Every command can with ok, internal, usage and memory. */
+bool command_exits_with(const Command *command, ErrorCode code);
 
 /* What an exit status means, in one line. */
 const char *exit_meaning(ErrorCode code);

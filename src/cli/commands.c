@@ -13,7 +13,7 @@ static const Command *const commands[] = {&command_init,     &command_scan,     
 static const CliOption globals[] = {{"database", 'd', "PATH", "the database; else from the spec or tidegate.yaml"},
                                     {"json", 'j', NULL, "print JSON, errors too"},
                                     {"no-color", '\0', NULL, "no colours, also on a terminal"},
-                                    {"quiet", 'q', NULL, "no progress and no advice"},
+                                    {"quiet", 'q', NULL, "no progress"},
                                     {"help", 'h', NULL, "show how the command is used"},
                                     {NULL, '\0', NULL, NULL}};
 
@@ -25,6 +25,13 @@ const Command *command_find(const char *name) {
   for (size_t i = 0; commands[i] != NULL; i++)
     if (strcmp(commands[i]->name, name) == 0) return commands[i];
   return NULL;
+}
+
+bool command_exits_with(const Command *command, ErrorCode code) {
+  if (code == ERR_NONE || code == ERR_INTERNAL || code == ERR_USAGE || code == ERR_MEMORY) return true;
+  for (size_t i = 0; i < CLI_EXITS && command->exits[i] != ERR_NONE; i++)
+    if (command->exits[i] == code) return true;
+  return false;
 }
 
 const char *exit_meaning(ErrorCode code) {

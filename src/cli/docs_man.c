@@ -2,11 +2,11 @@
 
 #include "cli/docs.h"
 
-/* Text with scdoc's signs escaped; a blank line stays one. */
+/* Text with scdoc's signs escaped; what stands in backquotes becomes bold. */
 static void put_text(Buf *out, const char *text) {
   for (; *text != '\0'; text++) {
     if (strchr("*_\\[]|#", *text) != NULL) buf_putc(out, '\\');
-    buf_putc(out, *text);
+    buf_putc(out, *text == '`' ? '*' : *text);
   }
 }
 
@@ -51,11 +51,8 @@ static void put_command(Buf *out, const Command *command) {
   put_options(out, command->options);
   put_options(out, global_options());
   buf_puts(out, "# EXIT STATUS\n\n");
-  put_exit(out, ERR_NONE);
-  put_exit(out, ERR_INTERNAL);
-  put_exit(out, ERR_USAGE);
-  for (size_t i = 0; i < CLI_EXITS && command->exits[i] != ERR_NONE; i++) put_exit(out, command->exits[i]);
-  put_exit(out, ERR_MEMORY);
+  for (int code = 0; code < ERR_COUNT_; code++)
+    if (command_exits_with(command, (ErrorCode)code)) put_exit(out, (ErrorCode)code);
   put_examples(out, command);
   buf_puts(out, "# SEE ALSO\n\n*tidegate*(1)\n");
 }

@@ -32,11 +32,13 @@ static void put_command(Buf *out, const Command *command) {
              command->arguments, command->summary, command->about);
   if (command->options != NULL) buf_putc(out, '\n');
   put_options(out, command->options);
-  if (command->exits[0] != ERR_NONE) buf_puts(out, "\nExit status beside 0, 1, 2 and 16:");
-  for (size_t i = 0; i < CLI_EXITS && command->exits[i] != ERR_NONE; i++)
-    buf_printf(out, "%s %d (%s)", i == 0 ? "" : ",", error_exit_status(command->exits[i]),
-               error_word(command->exits[i]));
-  if (command->exits[0] != ERR_NONE) buf_puts(out, ".\n");
+  const char *separator = "\nExit status: ";
+  for (int code = 0; code < ERR_COUNT_; code++) {
+    if (!command_exits_with(command, (ErrorCode)code)) continue;
+    buf_printf(out, "%s%d (%s)", separator, error_exit_status((ErrorCode)code), error_word((ErrorCode)code));
+    separator = ", ";
+  }
+  buf_puts(out, ".\n");
   if (command->examples != NULL) buf_puts(out, "\n```sh\n");
   for (const CliExample *e = command->examples; e != NULL && e->command != NULL; e++)
     buf_printf(out, "%s  # %s\n", e->command, e->what);

@@ -88,15 +88,11 @@ void help_command(Buf *out, const Command *command) {
   put_options(out, command->options);
   put_options(out, global_options());
   buf_puts(out, "\nexit status:\n");
-  static const ErrorCode always[] = {ERR_NONE, ERR_INTERNAL, ERR_USAGE};
-  char status[8];
-  for (size_t i = 0; i < 3; i++) {
-    snprintf(status, sizeof status, "%d", error_exit_status(always[i]));
-    put_entry(out, status, exit_meaning(always[i]));
-  }
-  for (size_t i = 0; i < CLI_EXITS && command->exits[i] != ERR_NONE; i++) {
-    snprintf(status, sizeof status, "%d", error_exit_status(command->exits[i]));
-    put_entry(out, status, exit_meaning(command->exits[i]));
+  for (int code = 0; code < ERR_COUNT_; code++) {
+    char status[8];
+    if (!command_exits_with(command, (ErrorCode)code)) continue;
+    snprintf(status, sizeof status, "%d", error_exit_status((ErrorCode)code));
+    put_entry(out, status, exit_meaning((ErrorCode)code));
   }
   if (command->examples != NULL) buf_puts(out, "\nexamples:\n");
   for (const CliExample *e = command->examples; e != NULL && e->command != NULL; e++)

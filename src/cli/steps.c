@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "cli/stop.h"
+#include "view/error.h"
+#include "view/findings.h"
 #include "view/progress.h"
 #include "view/words.h"
 
@@ -118,4 +120,25 @@ bool step_confirm(Session *session, Error *err) {
 
 bool step_swap(Session *session, SwapFacts *ret, Error *err) {
   return swap_publish(&session->arena, session->engine, &session->record, &session->plan, stop_flag(), ret, err);
+}
+
+int step_fail(Session *session, const Error *err) {
+  const FindingRecord *findings = NULL;
+  size_t n = 0;
+  Error ignored;
+  if (err->code != ERR_HELD || session->record.id == NULL ||
+      !session->engine->ops->ledger_findings(session->engine, &session->arena, session->record.id, &findings, &n,
+                                             &ignored))
+    return session_fail(session, err);
+  if (!session->json) {
+    view_findings(&session->paint, &session->arena, findings, n);
+    return session_fail(session, err);
+  }
+  buf_clear(&session->buffer);
+  Json json = session_object(session);
+  view_error_json(&json, err, session->record.id, session->record.spec_path);
+  view_findings_json(&json, findings, n);
+  session_object_end(session, &json);
+  session_flush(session);
+  return error_exit_status(err->code);
 }

@@ -25,6 +25,9 @@ bool step_diff(Session *session, const char *date, size_t limit, DiffFacts *ret,
 /* Shows what would be published and asks, unless --yes; false with ERR_PAUSED when the answer is no. */
 bool step_confirm(Session *session, Error *err);
 
+/* session_fail, with the ledger's findings before the error when the evidence failed. */
+int step_fail(Session *session, const Error *err);
+
 /* Publishes. */
 bool step_swap(Session *session, SwapFacts *ret, Error *err);
 

@@ -91,8 +91,10 @@ static void put_head(Paint *paint, Arena *arena, const DiffFacts *diff) {
   int64_t n = 0;
   for (size_t i = 0; i < diff->n_dates; i++) n += date_changes(&diff->dates[i]);
   paint_line(paint, "changes", "%s", words_changes(arena, &diff->counts));
-  paint_line(paint, "columns", "%s", columns[0] == '\0' ? "none" : columns);
-  paint_line(paint, "dates", "%" PRId64 " of %s", n, words_count(arena, (int64_t)diff->n_dates, "date", "dates"));
+  /* Columns are counted over the whole range only. */
+  if (diff->n_columns > 0) paint_line(paint, "columns", "%s", columns);
+  paint_line(paint, "dates", "%" PRId64 " of %s change", n,
+             words_count(arena, (int64_t)diff->n_dates, "date", "dates"));
 }
 
 void view_diff(Paint *paint, Arena *arena, const DiffFacts *diff) {

@@ -54,3 +54,19 @@ void view_findings(Paint *paint, Arena *arena, const FindingRecord *findings, si
       paint_line(paint, "", "… and %" PRId64 " more", f->count - (int64_t)n_examples);
   }
 }
+
+void view_findings_json(Json *json, const FindingRecord *findings, size_t n) {
+  json_array(json, "findings");
+  for (size_t i = 0; i < n; i++) {
+    const FindingRecord *finding = &findings[i];
+    json_object(json, NULL);
+    json_int(json, "batch", finding->batch);
+    json_text(json, "kind", finding->kind);
+    json_text(json, "subject", finding->subject);
+    json_text(json, "message", finding->message);
+    json_int(json, "count", finding->count);
+    json_raw(json, "examples", finding->examples == NULL ? "[]" : finding->examples);
+    json_object_end(json);
+  }
+  json_array_end(json);
+}

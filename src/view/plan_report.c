@@ -37,6 +37,12 @@ static void put_control(Paint *paint, Arena *arena, const Plan *plan) {
   if (!same) view_examples(paint, arena, control->examples, control->n);
 }
 
+/* Where production has rows that the recompute would take away. */
+static const char *risk_text(Arena *arena, const SourceFacts *source) {
+  if (source->at_risk == 0) return "";
+  return arena_printf(arena, "; production has rows on %" PRId64 " of them", source->at_risk);
+}
+
 /* What the dates that are missing in a source look like: at most three of them. */
 static const char *missing_text(Arena *arena, const Plan *plan, const SourceFacts *source) {
   const char *text = "";
@@ -55,8 +61,9 @@ static void put_reads(Paint *paint, Arena *arena, const Plan *plan) {
     else if (source->missing == 0)
       paint_line(paint, label, "%s: all %s present", source->table, words_count(arena, plan->n_dates, "date", "dates"));
     else
-      paint_line(paint, label, "%s: %" PRId64 " of %s missing: %s", source->table, source->missing,
-                 words_count(arena, plan->n_dates, "date", "dates"), missing_text(arena, plan, source));
+      paint_line(paint, label, "%s: %" PRId64 " of %s missing: %s%s", source->table, source->missing,
+                 words_count(arena, plan->n_dates, "date", "dates"), missing_text(arena, plan, source),
+                 risk_text(arena, source));
   }
   if (plan->n_sources == 0) paint_line(paint, label, "no table that could be looked at");
   if (plan->overlay) paint_line(paint, "", "itself: batches go in date order, each sees the ones before it");

@@ -127,7 +127,8 @@ static void put_facts(Buf *out, Arena *arena, const RunbookFacts *facts) {
     schedule = arena_printf(arena, "%s (%s, %s); takes %s, guard %s, start jitter %s", schedule, production->dialect,
                             production->zone.text == NULL ? "UTC" : production->zone.text,
                             production->p95 < 0 ? "?" : words_duration(arena, production->p95),
-                            words_duration(arena, production->guard), words_duration(arena, production->jitter));
+                            words_duration(arena, production->guard),
+                            production->jitter > 0 ? words_duration(arena, production->jitter) : "none");
   buf_puts(out, "| | |\n|---|---|\n");
   put_fact(out, arena, "target", facts->target);
   put_fact(out, arena, "database", facts->database);

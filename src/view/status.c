@@ -178,22 +178,6 @@ void view_status(Paint *paint, Arena *arena, const StatusFacts *facts) {
   for (size_t i = 0; next[i] != NULL; i++) paint_line(paint, i == 0 ? "next" : "", "%s", next[i]);
 }
 
-static void json_findings(Json *json, const StatusFacts *facts) {
-  json_array(json, "findings");
-  for (size_t i = 0; i < facts->n_findings; i++) {
-    const FindingRecord *finding = &facts->findings[i];
-    json_object(json, NULL);
-    json_int(json, "batch", finding->batch);
-    json_text(json, "kind", finding->kind);
-    json_text(json, "subject", finding->subject);
-    json_text(json, "message", finding->message);
-    json_int(json, "count", finding->count);
-    json_raw(json, "examples", finding->examples == NULL ? "[]" : finding->examples);
-    json_object_end(json);
-  }
-  json_array_end(json);
-}
-
 static void json_events(Json *json, const StatusFacts *facts) {
   json_array(json, "events");
   for (size_t i = 0; i < facts->n_events; i++) {
@@ -238,7 +222,7 @@ void view_status_json(Json *json, const StatusFacts *facts) {
   json_int(json, "dates", (int64_t)facts->n_dates);
   json_int(json, "dates_written", done);
   json_batches(json, facts);
-  json_findings(json, facts);
+  view_findings_json(json, facts->findings, facts->n_findings);
   json_array(json, "objects");
   for (size_t i = 0; i < facts->n_objects; i++) {
     json_object(json, NULL);
