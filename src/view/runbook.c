@@ -106,6 +106,7 @@ static void put_fact(Buf *out, Arena *arena, const char *what, const char *text)
   char *line = arena_strdup(arena, text == NULL ? "not declared" : text);
   for (char *c = line; *c != '\0'; c++)
     if (*c == '\n' || *c == '|') *c = *c == '|' ? '/' : ' ';
+  for (size_t n = strlen(line); n > 0 && line[n - 1] == ' '; n--) line[n - 1] = '\0';
   buf_printf(out, "| %s | ", what);
   paint_escape(out, line);
   buf_puts(out, " |\n");

@@ -1,0 +1,142 @@
+#include "view/plan_report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/doc.h"
+#include "scene.h"
+#include "view/verdict.h"
+
+static const char allowed[] =
+    "daily_delays  1–3 Feb 2013  3 dates, 20 rows  7f3a\n"
+    "wrong     cancelled flights were counted as zero delay\n"
+    "correct   the average covers departed flights only\n"
+    "control   25–31 Jan reproduced: 222 of 222 rows identical\n"
+    "reads     flights: all 3 dates present\n"
+    "feeds     monthly (cascade)  worst_days (view, follows)\n"
+    "window    open, no end in sight; production: none scheduled\n"
+    "batches   2 Feb (4 rows), then 1, 1 dates\n"
+    "undo      tidegate rollback 7f3a, for 7 days after the swap\n"
+    "evidence  control dates, 1 check on every row\n"
+    "unproven  that the formula is right outside the control dates\n"
+    "inferred  key: flight_date, carrier (primary key)\n"
+    "cost      20 rows to recompute; disk: 20 kB needed at most, 5.0 MB free\n"
+    "ALLOW     production untouched. Next: tidegate run 7f3a\n";
+
+static void an_allowed_plan_answers_every_question(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  BUF_SCOPED out = {0};
+  Plan plan = scene_plan();
+  Verdict verdict = {.allow = true};
+  view_plan(&(Paint){.out = &out}, &arena, &plan, &verdict);
+  assert_string_equal(buf_text(&out), allowed);
+}
+
+static void a_denial_gives_every_reason_and_names_no_run(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  BUF_SCOPED out = {0};
+  Plan plan = scene_plan();
+  static const GateReason reasons[] = {{.rule = "evidence", .text = "there is none", .hint = "declare some"},
+                                       {.rule = "null-dates", .text = "3 rows have no date"}};
+  Verdict verdict = {.rule = "evidence", .reasons = reasons, .n = 2};
+  plan.id = NULL;
+  view_plan(&(Paint){.out = &out}, &arena, &plan, &verdict);
+  const char *deny = strstr(buf_text(&out), "DENY");
+  assert_non_null(deny);
+  assert_string_equal(deny,
+                      "DENY      production untouched.\n"
+                      "          - evidence: there is none\n"
+                      "            HINT: declare some\n"
+                      "          - null-dates: 3 rows have no date\n");
+  assert_null(strstr(buf_text(&out), "tidegate run"));
+}
+
+static void a_denial_by_the_hour_says_until_when(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  BUF_SCOPED out = {0};
+  Plan plan = scene_plan();
+  static const GateReason reasons[] = {{.rule = "production-run", .text = "it runs", .waits = true}};
+  Verdict verdict = {
+      .rule = "production-run", .reasons = reasons, .n = 1, .waits = true, .wait_until = plan.planned_at + 3900};
+  view_plan(&(Paint){.out = &out}, &arena, &plan, &verdict);
+  assert_non_null(strstr(buf_text(&out), "window    closed until 01:05 UTC"));
+  assert_non_null(strstr(buf_text(&out),
+                         "DENY      production untouched. Only time is missing until 01:05 UTC. Next: "
+                         "tidegate run 7f3a\n"));
+}
+
+static void faults_that_were_measured_are_shown(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  BUF_SCOPED out = {0};
+  Plan plan = scene_plan();
+  static const Instant missing[] = {INT64_C(1359763200)};
+  static const Example examples[] = {{.date = "2013-01-25", .key = "UA", .column = "delay", .new_value = "1.5"}};
+  const SourceFacts source = {
+      .table = "flights\x1b[1m", .dates_present = 2, .dates_missing = missing, .n_missing = 1, .missing = 1};
+  plan.sources = &source;
+  plan.control.same = 221;
+  plan.control.differing = 1;
+  plan.control.examples = examples;
+  plan.control.n = 1;
+  view_plan(&(Paint){.out = &out}, &arena, &plan, &(Verdict){.allow = true});
+  const char *text = buf_text(&out);
+  assert_non_null(strstr(text,
+                         "control   25–31 Jan NOT reproduced: 221 of 222 rows identical\n"
+                         "          date        key  column  old   new\n"
+                         "          2013-01-25  UA   delay   NULL  1.5\n"));
+  assert_non_null(strstr(text, "reads     flights\\x1b[1m: 1 of 3 dates missing: 2 Feb\n"));
+}
+
+static void the_window_is_told_in_the_schedules_own_time(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  Plan plan = scene_plan();
+  const Zone *zone = NULL;
+  Error err;
+  assert_true(zone_open(&arena, "America/New_York", &zone, &err));
+  assert_true(schedule_parse(&arena, "vixie", "0 2 * * *", zone, &plan.clock.rule.schedule, &err));
+  plan.clock.rule.guard = 900;
+  /* 2013-02-11T00:00Z is 19:00 of the day before in New York. */
+  Verdict verdict = {.allow = true,
+                     .window = {.from = plan.planned_at, .to = plan.planned_at + 24300},
+                     .next_run = plan.planned_at + 25200};
+  assert_string_equal(view_window_text(&arena, &plan, &verdict, plan.planned_at),
+                      "open until Mon 11 Feb 01:45 New York; production Mon 11 Feb 02:00, guard 15m");
+  assert_string_equal(view_window_text(&arena, &plan, &verdict, plan.planned_at + 6 * 3600),
+                      "open until 01:45 New York; production 02:00, guard 15m");
+}
+
+static void the_json_is_valid(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  BUF_SCOPED out = {0};
+  Plan plan = scene_plan();
+  const DocNode *root = NULL;
+  Error err;
+  Json json = {.out = &out};
+  json_object(&json, NULL);
+  view_plan_json(&json, &plan, &(Verdict){.allow = true});
+  json_object_end(&json);
+  if (!doc_parse(&arena, "out", out.data, out.len, &root, &err)) fail_msg("%s\n%s", err.message, out.data);
+  assert_non_null(doc_get(root, "plan"));
+  assert_non_null(doc_get(root, "verdict"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(an_allowed_plan_answers_every_question),
+                                     cmocka_unit_test(a_denial_gives_every_reason_and_names_no_run),
+                                     cmocka_unit_test(a_denial_by_the_hour_says_until_when),
+                                     cmocka_unit_test(faults_that_were_measured_are_shown),
+                                     cmocka_unit_test(the_window_is_told_in_the_schedules_own_time),
+                                     cmocka_unit_test(the_json_is_valid)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
