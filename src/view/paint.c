@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { CELL_MAX = 40, WRAP_MIN = 40 };
+enum { CELL_MAX = 40, WRAP_MIN = 40, USUAL_WIDTH = 80 };
 
 static const char *const style_codes[] = {"", "\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[31m", "\x1b[33m"};
 
@@ -19,7 +19,8 @@ bool paint_wants_colour(bool terminal) {
 
 int paint_terminal_width(int fd) {
   struct winsize size;
-  return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col > 0 ? size.ws_col : USUAL_WIDTH;
 }
 
 /* Decodes the UTF-8 sequence at s (RFC 3629): its length and code point; length 0 when it is none. */
@@ -101,7 +102,7 @@ size_t paint_columns(const char *text) {
 }
 
 static void put_styled(Paint *paint, Style style, const char *safe) {
-  bool coloured = paint->colour && style != STYLE_PLAIN;
+  bool coloured = paint->colour && style != STYLE_PLAIN && safe[0] != '\0';
   if (coloured) buf_puts(paint->out, style_codes[style]);
   buf_puts(paint->out, safe);
   if (coloured) buf_puts(paint->out, "\x1b[0m");

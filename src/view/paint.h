@@ -24,7 +24,7 @@ enum { PAINT_LABEL = 10 };
 
 /* Colours only on a terminal that knows them, and never when NO_COLOR is set and not empty (no-color.org). */
 bool paint_wants_colour(bool terminal);
-/* Columns of the terminal behind fd; 0 when it is none. */
+/* Columns of the terminal behind fd, 80 when it does not say; 0 when it is none. */
 int paint_terminal_width(int fd);
 
 /* Appends the text with everything escaped that a terminal would act on. NULL writes "NULL". */
