@@ -45,7 +45,8 @@ static bool whole_range(const Shape *shape, const DateProfile *profile, DateRang
     error_set(err, ERR_SPEC, "the lowest or the highest value of %s is not a date: %s, %s",
               shape->columns[shape->date].name, profile->lowest == NULL ? "NULL" : profile->lowest,
               profile->highest == NULL ? "NULL" : profile->highest);
-    return error_hint(err, "give the dates to look at: --range A..B");
+    error_hint(err, "give the dates to look at: --range A..B");
+    return false;
   }
   ret->to = grain_next(shape->codec.grain, shape->codec.zone, last);
   return true;

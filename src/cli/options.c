@@ -43,24 +43,23 @@ static bool unknown_option(const Parse *parse, const char *name, Error *err) {
   return error_hint(err, "see: tidegate %s%s--help", command == NULL ? "" : command->name, command == NULL ? "" : " ");
 }
 
-/* Exact name, else a beginning that fits one option alone. */
-static bool find_long(const Parse *parse, const char *name, size_t length, const CliOption **ret, Error *err) {
+/* Exact name, else a beginning that fits one option alone. NULL with the error set when there is none. */
+static const CliOption *find_long(const Parse *parse, const char *name, size_t length, Error *err) {
   const CliOption *found = NULL;
   bool several = false;
   const CliOption *option;
   for (size_t i = 0; (option = option_at(parse->args->command, i)) != NULL; i++) {
     if (strncmp(option->name, name, length) != 0) continue;
-    if (option->name[length] == '\0') {
-      *ret = option;
-      return true;
-    }
+    if (option->name[length] == '\0') return option;
     several = several || found != NULL;
     found = option;
   }
-  if (found == NULL || length == 0) return unknown_option(parse, arena_strndup(parse->arena, name, length), err);
-  if (several) return error_set(err, ERR_USAGE, "--%.*s is the beginning of several options", (int)length, name);
-  *ret = found;
-  return true;
+  if (found != NULL && length > 0 && !several) return found;
+  if (several && length > 0)
+    error_set(err, ERR_USAGE, "--%.*s is the beginning of several options", (int)length, name);
+  else
+    unknown_option(parse, arena_strndup(parse->arena, name, length), err);
+  return NULL;
 }
 
 static bool take(Parse *parse, const CliOption *option, const char *value, Error *err) {
@@ -77,10 +76,10 @@ static bool take(Parse *parse, const CliOption *option, const char *value, Error
 }
 
 static bool take_long(Parse *parse, const char *text, Error *err) {
-  const CliOption *option = NULL;
   size_t length = strcspn(text, "=");
   const char *value = text[length] == '=' ? text + length + 1 : NULL;
-  if (!find_long(parse, text, length, &option, err)) return false;
+  const CliOption *option = find_long(parse, text, length, err);
+  if (option == NULL) return false;
   if (value != NULL && option->arg == NULL) return error_set(err, ERR_USAGE, "--%s takes no value", option->name);
   return take(parse, option, value, err);
 }

@@ -33,10 +33,11 @@ static bool pick(Session *session, const TableFacts *table, DateCandidate *ret, 
       if (!plan_date_look(&session->arena, session->engine, table->name, &table->columns[i], true, &look, err))
         return false;
       *ret = (DateCandidate){table->columns[i].name, look.kind, look.separator, look.profile};
-      return look.known ||
+      return look.known || session->spec.date_kind.text != NULL ||
              spec_error(err, &named->place, "the values of %s are not dates that Tidegate knows", named->text);
     }
-    return spec_error(err, &named->place, "%s has no column %s", table->name, named->text);
+    spec_error(err, &named->place, "%s has no column %s", table->name, named->text);
+    return false;
   }
   if (!target_candidates(session, table, &all, &n, err)) return false;
   for (size_t i = 0; i < n; i++)
@@ -48,7 +49,8 @@ static bool pick(Session *session, const TableFacts *table, DateCandidate *ret, 
   error_set(err, ERR_SPEC,
             n == 0 ? "%s has no column that looks like dates%s" : "%s has several columns that look like dates: %s",
             table->name, names);
-  return error_hint(err, "name it in tidegate.yaml: targets: {%s: {date_column: NAME}}", table->name);
+  error_hint(err, "name it in tidegate.yaml: targets: {%s: {date_column: NAME}}", table->name);
+  return false;
 }
 
 bool target_shape(Session *session, const char *target, Shape *ret, DateProfile *ret_profile, Error *err) {
