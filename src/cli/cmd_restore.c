@@ -28,10 +28,10 @@ static int run(Session *session) {
     return session_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);
-    view_snapshot_json(&json, &session->record, &facts);
+    view_restore_json(&json, &session->record, &facts);
     session_object_end(session, &json);
   } else {
-    view_snapshot(&session->paint, &session->arena, &session->record, &facts);
+    view_restore(&session->paint, &session->arena, &session->record, &facts);
   }
   return session_flush(session);
 }

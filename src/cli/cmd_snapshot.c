@@ -5,14 +5,13 @@
 
 static int run(Session *session);
 
-static const CliOption options[] = {
-    {"then", '\0', "SHELL LINE", "run this afterwards and check; {from} {to} {to_inclusive} are filled in"},
-    {NULL, '\0', NULL, NULL}};
+static const CliOption options[] = {{"then", '\0', "SHELL LINE", "run this afterwards and check"},
+                                    {NULL, '\0', NULL, NULL}};
 
 static const CliExample examples[] = {
     {"tidegate snapshot legacy.yaml",
      "copies the range and proves the copy; then write production by hand, then check"},
-    {"tidegate snapshot legacy.yaml --then './load.sh {from} {to}'",
+    {"tidegate snapshot legacy.yaml --then './load.sh $TIDEGATE_FROM $TIDEGATE_TO'",
      "copies, runs the tool, checks; puts the range back when that fails"},
     {NULL, NULL}};
 
@@ -25,7 +24,9 @@ const Command command_snapshot = {
     .options = options,
     .about =
         "Plans the spec, copies the range's rows and proves the copy by fingerprint. With --then the tool is run "
-        "over it and what it wrote is checked; when that fails, the range is made what the snapshot holds. "
+        "over it and what it wrote is checked; it finds "
+        "TIDEGATE_FROM, TIDEGATE_TO (not included), TIDEGATE_TO_INCLUSIVE and TIDEGATE_DATABASE in its environment; "
+        "when that fails, the range is made what the snapshot holds. "
         "Without: write production yourself, then `tidegate check PLAN`, or `tidegate restore PLAN`.",
     .exits = {ERR_DENIED, ERR_HELD, ERR_LOCKED, ERR_PAUSED, ERR_LEASED, ERR_DATABASE, ERR_STATE, ERR_NOT_FOUND,
               ERR_COMMAND, ERR_FULL, ERR_NONE},

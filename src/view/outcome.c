@@ -136,6 +136,18 @@ void view_snapshot_json(Json *json, const BackfillRecord *record, const Snapshot
   json_bool(json, "outside_unchanged", facts->outside_unchanged);
 }
 
+void view_restore(Paint *paint, Arena *arena, const BackfillRecord *record, const SnapshotFacts *facts) {
+  paint_verdict(paint, STYLE_GOOD, "BACK", "%s put back: the range is what the snapshot holds. State: %s",
+                words_count(arena, facts->changed, "row", "rows"), record->state);
+  paint_line(paint, "", "Next: tidegate discard %s clears the snapshot away", record->id);
+}
+
+void view_restore_json(Json *json, const BackfillRecord *record, const SnapshotFacts *facts) {
+  json_text(json, "id", record->id);
+  json_text(json, "state", record->state);
+  json_int(json, "restored", facts->changed);
+}
+
 void view_ended(Paint *paint, const char *word, const char *what) {
   paint_verdict(paint, STYLE_GOOD, word, "%s", what);
 }

@@ -23,6 +23,10 @@ void view_conflicts_json(Json *json, const Conflicts *conflicts);
 void view_snapshot(Paint *paint, Arena *arena, const BackfillRecord *record, const SnapshotFacts *facts);
 void view_snapshot_json(Json *json, const BackfillRecord *record, const SnapshotFacts *facts);
 
+/* What was put back from a snapshot. */
+void view_restore(Paint *paint, Arena *arena, const BackfillRecord *record, const SnapshotFacts *facts);
+void view_restore_json(Json *json, const BackfillRecord *record, const SnapshotFacts *facts);
+
 /* FINISHED, DISCARDED: what was done about it. */
 void view_ended(Paint *paint, const char *word, const char *what);
 void view_ended_json(Json *json, const BackfillRecord *record);
