@@ -1,5 +1,6 @@
 #include "cli/session.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +30,9 @@ static bool open_database(Session *session, Error *err) {
   const char *given = args_value(session->args, "database");
   if (given != NULL) session->spec.database_path = given;
   if (session->spec.database_path == NULL) {
-    error_set(err, ERR_USAGE, "which database? neither --database nor a tidegate.yaml from here upwards names one");
+    error_set(err, ERR_USAGE,
+              "which database? --database is not given, no tidegate.yaml from here upwards names "
+              "one, and the spec files here do not agree on one");
     return error_hint(err, "give --database PATH, or write `database: PATH` into tidegate.yaml");
   }
   return engine_open(session->spec.database_path, &session->engine, err);
@@ -39,8 +42,40 @@ bool session_spec(Session *session, const char *path, Error *err) {
   return spec_load(&session->arena, path, &session->spec, err) && open_database(session, err);
 }
 
+static bool is_yaml(const char *name) {
+  const char *dot = strrchr(name, '.');
+  return dot != NULL && name[0] != '.' && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+/*
+ * The database that the spec files of the working directory name, when they name one and the same; NULL else. So an id
+ * that plan printed is enough, also where there is no tidegate.yaml.
+ */
+static const char *nearby_database(Arena *arena) {
+  enum { MOST_FILES = 200 };
+  const char *found = NULL;
+  DIR *directory = opendir(".");
+  if (directory == NULL) return NULL;
+  const struct dirent *entry;
+  for (int n = 0; n < MOST_FILES && (entry = readdir(directory)) != NULL;) {
+    Spec spec;
+    Error ignored;
+    if (!is_yaml(entry->d_name)) continue;
+    n++;
+    if (!spec_load(arena, arena_strdup(arena, entry->d_name), &spec, &ignored) || spec.database_path == NULL) continue;
+    bool other = found != NULL && strcmp(found, spec.database_path) != 0;
+    found = other ? NULL : spec.database_path;
+    if (other) break;
+  }
+  closedir(directory);
+  return found;
+}
+
 bool session_pipeline(Session *session, const char *target, Error *err) {
-  return spec_load_pipeline(&session->arena, NULL, target, &session->spec, err) && open_database(session, err);
+  if (!spec_load_pipeline(&session->arena, NULL, target, &session->spec, err)) return false;
+  if (session->spec.database_path == NULL && args_value(session->args, "database") == NULL)
+    session->spec.database_path = nearby_database(&session->arena);
+  return open_database(session, err);
 }
 
 static bool is_file(const char *path) {

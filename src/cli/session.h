@@ -27,7 +27,10 @@ const char *session_word(const Session *session, size_t i);
 
 /* Reads a backfill's file and opens its database (--database wins). Errors: those of spec_load and engine_open. */
 bool session_spec(Session *session, const char *path, Error *err);
-/* Opens the database of --database or tidegate.yaml, and reads tidegate.yaml for the target (NULL: its top). */
+/*
+ * Opens the database of --database, of tidegate.yaml, or that all spec files in the working directory name; and reads
+ * tidegate.yaml for the target (NULL: its top).
+ */
 bool session_pipeline(Session *session, const char *target, Error *err);
 /*
  * Opens the database and finds the backfill: by its id, its spec file or its target. The database comes from
