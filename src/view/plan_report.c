@@ -99,6 +99,7 @@ const char *view_batches_text(Arena *arena, const Plan *plan) {
                                   words_count(arena, first->expected, "row", "rows"));
   int64_t left = plan->n_dates - 1, size = 1;
   if (left == 0) return text;
+  if (left == 1) return arena_printf(arena, "%s, then 1 date", text);
   text = arena_printf(arena, "%s, then ", text);
   for (int shown = 0; left > 0; shown++) {
     if (shown == 8) {

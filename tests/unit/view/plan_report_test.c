@@ -115,6 +115,19 @@ static void the_window_is_told_in_the_schedules_own_time(void **state) {
                       "open until 01:45 New York; production 02:00, guard 15m");
 }
 
+static void batches_double_while_dates_are_left(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  Plan plan = scene_plan();
+  assert_string_equal(view_batches_text(&arena, &plan), "2 Feb (4 rows), then 1, 1 dates");
+  plan.n_dates = 2;
+  assert_string_equal(view_batches_text(&arena, &plan), "2 Feb (4 rows), then 1 date");
+  plan.overlay = true;
+  assert_string_equal(view_batches_text(&arena, &plan), "1 Feb (10 rows), then 1 date");
+  plan.n_dates = 1;
+  assert_string_equal(view_batches_text(&arena, &plan), "1 Feb (10 rows)");
+}
+
 static void the_json_is_valid(void **state) {
   (void)state;
   ARENA_SCOPED arena = {0};
@@ -137,6 +150,7 @@ int main(void) {
                                      cmocka_unit_test(a_denial_by_the_hour_says_until_when),
                                      cmocka_unit_test(faults_that_were_measured_are_shown),
                                      cmocka_unit_test(the_window_is_told_in_the_schedules_own_time),
+                                     cmocka_unit_test(batches_double_while_dates_are_left),
                                      cmocka_unit_test(the_json_is_valid)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
