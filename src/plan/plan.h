@@ -9,7 +9,7 @@
 
 /*
  * The questions answered before anything runs. A Plan is pure data. It is made in two parts: plan_resolve reads the
- * catalogue only (cheap; run and swap do it again to see that the digest still holds), plan_measure reads rows
+ * catalogue only (cheap; plan_load does it again to see that the digest still holds), plan_measure reads rows
  * (control, counts, sources).
  */
 
@@ -26,6 +26,7 @@ typedef struct SourceFacts {
   const Instant *dates_missing; /* the first 20 */
   size_t n_missing;
   int64_t missing;
+  int64_t at_risk; /* of the missing: production has rows on that date, and it is not declared to be emptied */
 } SourceFacts;
 
 typedef struct ControlFacts {
@@ -47,13 +48,24 @@ typedef struct PlanClock {
   const char *running; /* SQL, or NULL */
 } PlanClock;
 
+/* A digest of each thing that the plan rests on, so that a change can be named. The plan's digest is over all of them.
+ */
+typedef struct PlanParts {
+  const char *spec; /* the backfill's text, and everything that it and tidegate.yaml resolve to */
+  const char *target, *lineage, *settings, *database;
+} PlanParts;
+
 typedef struct Plan {
-  const char *id; /* NULL until it is in the ledger */
-  const char *digest, *database_id;
+  const char *id;                   /* NULL until it is in the ledger */
+  const char *digest, *database_id; /* database_id "" while the ledger does not exist */
+  PlanParts parts;
+  const char *changed; /* from plan_load, in states that do not refuse it: what changed since; NULL: nothing */
   Spec spec;
 
   /* resolved */
   Shape shape;
+  const char *definition; /* everything that makes the target what it is: definition and identity */
+  const Zone *day_zone;   /* where a date is over: the codec's zone, for civil dates the zone declared, else UTC */
   DateRange range;
   int64_t n_dates;
   const Inferred *inferred;
@@ -97,12 +109,14 @@ typedef struct Plan {
 
 /*
  * Resolves a spec against the catalogue: names, columns, key, date column and its kind, grain, zone, range, scope, SQL.
- * Everything in the arena; it copies *spec. Errors: ERR_SPEC with file:line:column and a caret for what is wrong in the
- * spec, in its SQL too; ERR_NOT_FOUND for a target that does not exist; ERR_DATABASE.
+ * Samples date columns; reads no range. Everything in the arena; it copies *spec. Errors: ERR_SPEC with
+ * file:line:column and a caret for what is wrong in the spec, in its SQL too; ERR_NOT_FOUND for a target that does not
+ * exist; ERR_DATABASE.
  */
 bool plan_resolve(Arena *arena, Engine *engine, const Spec *spec, Plan *ret, Error *err);
 
-/* Counts, controls, looks at sources. Reads the range, the control dates and their sources once; writes nothing. */
+/* Counts, controls, looks at sources. Reads the range, the control dates and their sources once; writes nothing.
+ * Errors: ERR_DATABASE, ERR_LOCKED, ERR_PAUSED; ERR_SPEC for SQL that fails when it runs. */
 bool plan_measure(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, Error *err);
 
 /* Writes the plan into the ledger as `planned` (making the ledger's tables if need be) and sets plan->id, digest and
@@ -110,14 +124,16 @@ bool plan_measure(Arena *arena, Engine *engine, Plan *plan, const Interrupt *int
 bool plan_record(Arena *arena, Engine *engine, Plan *plan, Error *err);
 
 /*
- * The plan of a recorded backfill, resolved again from the texts in the ledger. When the digest no longer holds (the
- * spec file, the target, the settings, the lineage, or the database's identity changed) the backfill moves to
+ * The plan of a recorded backfill, resolved again from the spec's text in the ledger and from tidegate.yaml as it is
+ * now (as it was, when it cannot be read). When the digest no longer holds (the spec file, what tidegate.yaml says of
+ * this target, the target, the settings, the lineage, or the database's identity changed) the backfill moves to
  * superseded where its state allows and the error is ERR_SUPERSEDED saying what changed. In the states swapped and
- * later a change is no reason to refuse.
+ * later, and on the snapshot way, a change is no reason to refuse: it is in ret->changed. `measured` stays false; the
+ * dates and their weights come from the ledger.
  */
 bool plan_load(Arena *arena, Engine *engine, BackfillRecord *record, Plan *ret, Error *err);
 
-/* A Job over some of the plan's dates. dates: n + 1 instants, the last the end. */
+/* A Job over some of the plan's dates, with 10 examples a finding. dates: n + 1 instants, the last the end. */
 Job plan_job(const Plan *plan, const Instant *dates, size_t n);
 
 /* The starts of the dates of [range), and its end behind them (n + 1 instants). */

@@ -1,0 +1,50 @@
+#ifndef TIDEGATE_GATE_GATE_INT_H
+#define TIDEGATE_GATE_GATE_INT_H
+
+#include "gate/gate.h"
+
+/* The private header of the room. */
+
+/* What is judged. */
+typedef struct GateCase {
+  Arena *arena;
+  Engine *engine;
+  const Plan *plan;
+  GateAct act;
+  Instant now, end; /* database time, and when the act would be over */
+  Window next;      /* the next window that it would fit in; to 0: none in sight */
+} GateCase;
+
+/* One rule. `matches` is true when it denies; then it has filled text, hint and waits. A fact that it cannot have
+ * denies. */
+typedef struct GateRule {
+  const char *name;
+  unsigned acts; /* bits 1 << GateAct: the acts that it judges */
+  bool (*matches)(const GateCase *gate, GateReason *ret);
+} GateRule;
+
+/* rules.c: the table, in the order in which it is judged. */
+const GateRule *gate_rule_table(size_t *ret_n);
+
+/* Fills a reason in the case's arena; the form of a predicate's `return`. */
+bool gate_because(const GateCase *gate, GateReason *ret, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool gate_advise(const GateCase *gate, GateReason *ret, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* clock_rules.c */
+bool gate_schedule_unknown(const GateCase *gate, GateReason *ret);
+bool gate_p95_unknown(const GateCase *gate, GateReason *ret);
+bool gate_production_run(const GateCase *gate, GateReason *ret);
+bool gate_idle_hours(const GateCase *gate, GateReason *ret);
+bool gate_running_now(const GateCase *gate, GateReason *ret);
+/* The start of the date that is not over yet, by database time, as the plan's dates are written. */
+Instant gate_today(const GateCase *gate);
+bool gate_dates_not_over(const GateCase *gate, GateReason *ret);
+bool gate_lookback(const GateCase *gate, GateReason *ret);
+
+/* How far ahead windows are looked for, in seconds. */
+enum { GATE_HORIZON = 14 * 86400 };
+
+/* pass.c: the only maker of passes. */
+const GatePass *gate_pass(Arena *arena, const Plan *plan, GateAct act, Instant at);
+
+#endif
