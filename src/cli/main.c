@@ -1,1 +1,3 @@
-int main(void) { return 0; }
+#include "cli/dispatch.h"
+
+int main(int argc, char **argv) { return cli_main(argc, argv); }
