@@ -4,7 +4,7 @@ naive     one transaction: DELETE the range, INSERT the recompute
 floor     the least that any safe way must do in plain SQL: shadow, 90 daily INSERTs, a count and sum a day, one swap
 tidegate  `run` and `swap` as a person types them (two processes), and `backfill` (one process, less its planning)
 
-The write lock is looked at from outside every half millisecond by fcntl(F_GETLK) on the WAL's write-lock byte, which takes nothing.
+The write lock is looked at from outside every half millisecond by fcntl(F_OFD_GETLK) on the WAL's write-lock byte, which takes nothing.
 """
 
 import argparse
@@ -42,6 +42,7 @@ database: {database}
 recompute: |
   {recompute}
 """
+F_OFD_GETLK = 36  # also sees the locks of this very process (linux/fcntl.h)
 WAL_WRITE_LOCK = 120  # byte in the -shm file (sqlite.org/walformat.html, 2.3.1)
 
 
@@ -54,7 +55,7 @@ class LockWatch(threading.Thread):
 
     def locked(self, fd):
         query = struct.pack("hhlli4x", fcntl.F_WRLCK, os.SEEK_SET, WAL_WRITE_LOCK, 1, 0)
-        return struct.unpack("hhlli4x", fcntl.fcntl(fd, fcntl.F_GETLK, query))[0] != fcntl.F_UNLCK
+        return struct.unpack("hhlli4x", fcntl.fcntl(fd, F_OFD_GETLK, query))[0] != fcntl.F_UNLCK
 
     def run(self):
         fd, before, since = None, time.monotonic(), None
@@ -157,7 +158,7 @@ class Tidegate:
         self.binary, self.folder = binary, folder
 
     def call(self, *args):
-        subprocess.run([self.binary, *args], cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([self.binary, *args], cwd=self.folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def plan(self, database):
         spec = self.folder / "spec.yaml"

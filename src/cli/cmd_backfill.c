@@ -58,7 +58,7 @@ static int deny(Session *session, const Verdict *verdict) {
 static int run(Session *session) {
   Verdict verdict;
   RunFacts ran;
-  DiffFacts diff;
+  DiffFacts diff = {0};
   SwapFacts swapped;
   Error err;
   bool wait = !args_has(session->args, "no-wait"), shown = !session->json;
@@ -71,7 +71,7 @@ static int run(Session *session) {
   }
   if (denied) return deny(session, &verdict);
   if (shown) session_flush(session);
-  if (!step_run(session, wait, &ran, &err) || !step_diff(session, NULL, SUMMARY_ROWS, &diff, &err))
+  if (!step_run(session, wait, &ran, &err) || (session->json && !step_diff(session, NULL, SUMMARY_ROWS, &diff, &err)))
     return step_fail(session, &err);
   if (shown) view_run(&session->paint, &session->arena, session->record.id, &ran);
   if (!step_confirm(session, &err) || !step_swap(session, &swapped, &err)) return step_fail(session, &err);

@@ -55,10 +55,8 @@ static bool seal(Run *run, EngineWriter *writer, RunFacts *ret, Error *err) {
   size_t n;
   ChangeCounts counts;
   int64_t rows = 0;
-  if (!settle(run, writer, err) ||
-      !validate_seal(run->arena, run->engine, run->plan, run->record->id, run->dates, run->n_dates, &findings, &n,
-                     err) ||
-      !ops->change_counts(run->engine, &run->plan->shape, run->record->id, &counts, err))
+  if (!settle(run, writer, err) || !validate_seal(run->arena, run->engine, run->plan, run->record->id, run->dates,
+                                                  run->n_dates, &counts, &findings, &n, err))
     return false;
   if (n > 0) return hold_at_seal(run, writer, findings, n, err);
   if (counts.inserts + counts.updates + counts.deletes + counts.moves == 0) return no_change(run, writer, err);

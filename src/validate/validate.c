@@ -170,15 +170,15 @@ static bool oracle(Findings *findings, Engine *engine, const Plan *plan, const c
 }
 
 bool validate_seal(Arena *arena, Engine *engine, const Plan *plan, const char *id, const DateRecord *dates, size_t n,
-                   const FindingRecord **ret, size_t *ret_n, Error *err) {
+                   ChangeCounts *ret_counts, const FindingRecord **ret, size_t *ret_n, Error *err) {
   Findings findings = {.arena = arena};
   ChangeCounts counts;
-  int64_t twice, orphans;
+  int64_t twice = 0, orphans;
   const char *child, *refusal = NULL;
   const Shape *shape = &plan->shape;
-  if (!engine->ops->change_counts(engine, shape, id, &counts, err) ||
-      !engine->ops->change_duplicates(engine, shape, id, &twice, err))
-    return false;
+  if (!engine->ops->change_counts(engine, shape, id, &counts, err)) return false;
+  bool only_updates = counts.inserts + counts.deletes + counts.moves == 0;
+  if (!only_updates && !engine->ops->change_duplicates(engine, shape, id, &twice, err)) return false;
   balance(&findings, dates, n, &counts);
   if (twice > 0)
     add(&findings, "duplicate-key", key_names(arena, shape), twice, NULL,
@@ -197,5 +197,6 @@ bool validate_seal(Arena *arena, Engine *engine, const Plan *plan, const char *i
     return false;
   *ret = findings.items;
   *ret_n = findings.n;
+  *ret_counts = counts;
   return true;
 }

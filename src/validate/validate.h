@@ -23,7 +23,7 @@ bool validate_totals(Arena *arena, Engine *engine, const Plan *plan, DateRange r
  * oracle's sample.
  */
 bool validate_seal(Arena *arena, Engine *engine, const Plan *plan, const char *id, const DateRecord *dates, size_t n,
-                   const FindingRecord **ret, size_t *ret_n, Error *err);
+                   ChangeCounts *ret_counts, const FindingRecord **ret, size_t *ret_n, Error *err);
 
 /*
  * The smallest sample of `population` rows that would miss `share` × population wrong rows (rounded up, at least one)

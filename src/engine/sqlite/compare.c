@@ -18,8 +18,8 @@ static RowHash *keyset_slot(const KeySet *set, RowHash hash) {
   return &set->slots[i];
 }
 
-static void keyset_grow(KeySet *set) {
-  KeySet grown = {.size = set->size == 0 ? 1024 : set->size * 2, .n = set->n};
+static void keyset_resize(KeySet *set, size_t size) {
+  KeySet grown = {.size = size, .n = set->n};
   grown.slots = calloc(grown.size, sizeof *grown.slots);
   if (grown.slots == NULL) error_out_of_memory();
   for (size_t i = 0; i < set->size; i++)
@@ -30,12 +30,18 @@ static void keyset_grow(KeySet *set) {
 
 bool keyset_add(KeySet *set, RowHash hash) {
   hash = never_zero(hash);
-  if (set->n * 3 >= set->size * 2) keyset_grow(set);
+  if (set->n * 3 >= set->size * 2) keyset_resize(set, set->size == 0 ? 1024 : set->size * 2);
   RowHash *slot = keyset_slot(set, hash);
   if (!is_free(*slot)) return false;
   *slot = hash;
   set->n++;
   return true;
+}
+
+void keyset_reserve(KeySet *set, size_t n) {
+  size_t size = 1024;
+  while (size * 2 < n * 3) size *= 2;
+  keyset_resize(set, size);
 }
 
 bool keyset_has(const KeySet *set, RowHash hash) { return set->n > 0 && !is_free(*keyset_slot(set, never_zero(hash))); }
@@ -58,11 +64,9 @@ RowHash compare_row_hash(Compare *compare, const Value *row, bool from_stored, b
 }
 
 RowHash compare_key_hash(Compare *compare, const Value *row, bool from_stored) {
+  const size_t *columns = from_stored ? compare->key_in_stored : compare->key_in_given;
   buf_clear(&compare->bytes);
-  for (size_t i = 0; i < (from_stored ? compare->sql.n_stored : compare->sql.n_given); i++) {
-    size_t column = from_stored ? compare->sql.stored[i] : compare->sql.given[i];
-    if (compare->job->shape->columns[column].key) value_encode(&row[i], &compare->bytes);
-  }
+  for (size_t i = 0; i < compare->sql.n_key; i++) value_encode(&row[columns[i]], &compare->bytes);
   return hash_bytes(buf_text(&compare->bytes), compare->bytes.len);
 }
 
@@ -78,7 +82,24 @@ size_t compare_date_index(Compare *compare, Instant date) {
       high = middle;
   }
   if (low == job->n || job->dates[low] != date) return job->n;
+  compare->last_length = 0; /* the text that was kept belongs to another date */
   return compare->last_date = low;
+}
+
+bool compare_date_of(Compare *compare, const Value *value, size_t *ret) {
+  Instant date;
+  bool text = value->type == SQLITE_TEXT && value->n > 0 && value->n <= (int)sizeof compare->last_text;
+  if (text && value->n == compare->last_length && memcmp(value->bytes, compare->last_text, (size_t)value->n) == 0) {
+    *ret = compare->last_date;
+    return true;
+  }
+  if (!value_date(&compare->job->shape->codec, value, &date)) return false;
+  *ret = compare_date_index(compare, date);
+  if (text && *ret < compare->job->n) {
+    memcpy(compare->last_text, value->bytes, (size_t)value->n);
+    compare->last_length = value->n;
+  }
+  return true;
 }
 
 /* ---- the statements ------------------------------------------------------------------------------------------------
@@ -93,9 +114,10 @@ const char *compare_recompute_sql(Arena *arena, const ShapeSql *sql, const Job *
                          sql_ident(arena, job->id != NULL ? name : sql->shape->table), sql->date, sql->date);
   }
   const char *columns = shape_list(arena, sql->shape, sql->given, sql->n_given, "", "");
+  if (job->n_row_checks == 0 || job->fingerprint_only)
+    return arena_printf(arena, "SELECT %s FROM (%s\n)", columns, inner);
   BUF_SCOPED checks = {0};
-  for (size_t i = 0; i < job->n_row_checks && !job->fingerprint_only; i++)
-    buf_printf(&checks, ", (%s\n)", job->row_checks[i]);
+  for (size_t i = 0; i < job->n_row_checks; i++) buf_printf(&checks, ", (%s\n)", job->row_checks[i]);
   return arena_printf(arena, "SELECT %s%s FROM (SELECT * FROM (%s\n) LIMIT -1)", columns, buf_text(&checks), inner);
 }
 
@@ -140,12 +162,9 @@ static bool put(Compare *compare, char op, size_t date, const Value *old_row, co
 }
 
 static void count_new(Compare *compare, size_t date, RowHash hash) {
-  bool tolerant = false;
-  for (size_t i = 0; i < compare->sql.n_given; i++)
-    tolerant |= compare->job->shape->columns[compare->sql.given[i]].tolerance > 0;
   fingerprint_add(&compare->dates[date].recomputed, hash);
   fingerprint_add(&compare->dates[date].stable,
-                  tolerant ? compare_row_hash(compare, compare->new_row, false, true) : hash);
+                  compare->tolerant ? compare_row_hash(compare, compare->new_row, false, true) : hash);
 }
 
 static bool new_key(Compare *compare, size_t date, Error *err) {
@@ -263,12 +282,10 @@ static bool count_present(Compare *compare, Error *err) {
     if (!sql_step(compare->engine, &stmt, &row, "counting production's rows", err)) return false;
     if (!row) return true;
     Value value;
-    Instant date;
+    size_t at;
     value_read(stmt.handle, 0, sql->affinity[compare->job->shape->date], &value);
-    size_t at =
-        value_date(&compare->job->shape->codec, &value, &date) ? compare_date_index(compare, date) : compare->job->n;
+    if (compare_date_of(compare, &value, &at) && at < compare->job->n) compare->present[at]++;
     values_release(&value, 1);
-    if (at < compare->job->n) compare->present[at]++;
   }
 }
 
@@ -297,7 +314,11 @@ static bool vanished(Compare *compare, size_t date, Error *err) {
 }
 
 static bool compare_keyed(Compare *compare, Error *err) {
-  if (!compare_scope_prepare(compare, err) || !stream(compare, err) || !count_present(compare, err)) return false;
+  if (!compare_scope_prepare(compare, err) || !count_present(compare, err)) return false;
+  size_t present = 0;
+  for (size_t i = 0; i < compare->job->n; i++) present += (size_t)compare->present[i];
+  keyset_reserve(&compare->old_keys, present);
+  if (!stream(compare, err)) return false;
   for (size_t i = 0; i < compare->job->n; i++)
     if (compare->present[i] > compare->matched[i] && !vanished(compare, i, err)) return false;
   return true;
@@ -327,6 +348,16 @@ static bool compare_init(Compare *compare, Error *err) {
   for (size_t i = 0; i < compare->sql.n_given; i++)
     for (size_t k = 0; k < compare->sql.n_stored; k++)
       if (compare->sql.stored[k] == compare->sql.given[i]) compare->stored_of_given[i] = k;
+  compare->key_in_given = arena_array(compare->arena, compare->sql.n_key, sizeof(size_t));
+  compare->key_in_stored = arena_array(compare->arena, compare->sql.n_key, sizeof(size_t));
+  for (size_t k = 0; k < compare->sql.n_key; k++) {
+    for (size_t i = 0; i < compare->sql.n_given; i++)
+      if (compare->sql.given[i] == compare->sql.key[k]) compare->key_in_given[k] = i;
+    for (size_t i = 0; i < compare->sql.n_stored; i++)
+      if (compare->sql.stored[i] == compare->sql.key[k]) compare->key_in_stored[k] = i;
+  }
+  for (size_t i = 0; i < compare->sql.n_given; i++)
+    compare->tolerant |= job->shape->columns[compare->sql.given[i]].tolerance > 0;
   sqlite_use_codec(compare->engine, &job->shape->codec);
   return true;
 }

@@ -125,13 +125,11 @@ bool compare_scope_judge(Compare *compare, char op, const Value *old_row, const 
 bool compare_new_row(Compare *compare, sqlite3_stmt *stmt, size_t first_check, size_t *ret_date) {
   const Job *job = compare->job;
   const Value *row = compare->new_row;
-  Instant date;
   const Value *date_value = given_value(compare, row, job->shape->date);
-  if (!value_date(&job->shape->codec, date_value, &date)) {
+  if (!compare_date_of(compare, date_value, ret_date)) {
     compare_find(compare, FINDING_NULL_DATE, 0, NULL, row, (ptrdiff_t)job->shape->date);
     return false;
   }
-  *ret_date = compare_date_index(compare, date);
   if (*ret_date == job->n) {
     compare_find(compare, FINDING_OUT_OF_DATES, 0, NULL, row, (ptrdiff_t)job->shape->date);
     return false;

@@ -12,6 +12,8 @@ typedef struct KeySet {
 
 /* False if the hash is in the set already. */
 bool keyset_add(KeySet *set, RowHash hash);
+/* Room for n hashes. */
+void keyset_reserve(KeySet *set, size_t n);
 bool keyset_has(const KeySet *set, RowHash hash);
 void keyset_release(KeySet *set);
 
@@ -23,9 +25,13 @@ typedef struct Compare {
   ShapeSql sql;
   DateFacts *dates;
   int64_t *matched, *present; /* per date: production rows that the recompute met, and that there are */
-  size_t last_date;           /* where the last row was found: the next is mostly there too */
-  Value *new_row, *old_row;   /* over given, over stored */
-  size_t *stored_of_given;    /* position in stored of each given column */
+  char last_text[16];         /* the last date as text, and how long; 0: none */
+  int last_length;
+  size_t last_date;         /* where the last row was found: the next is mostly there too */
+  Value *new_row, *old_row; /* over given, over stored */
+  size_t *stored_of_given;  /* position in stored of each given column */
+  size_t *key_in_given, *key_in_stored; /* positions of the key's columns */
+  bool tolerant;                        /* a column has a tolerance */
   KeySet old_keys, new_keys;
   Buf bytes;
   Stmt scope; /* the conditions of the scope over one row; handle NULL: none has one */
@@ -35,6 +41,9 @@ typedef struct Compare {
   int64_t rows, changes;
 } Compare;
 
+/* The index of a value's date in the job, or job->n; false when the value has no date. Rows of one date mostly come
+ * together, so the last text is kept. */
+bool compare_date_of(Compare *compare, const Value *value, size_t *ret);
 /* The index of a date in the job, or job->n. */
 size_t compare_date_index(Compare *compare, Instant date);
 RowHash compare_row_hash(Compare *compare, const Value *row, bool from_stored, bool stable_only);

@@ -8,7 +8,7 @@ static const char doing[] = "looking at the date column";
 
 /* A table of fewer rows is read whole; of a larger one, so many rows at each end and between; so many distinct values
  * are handed on. */
-enum { SMALL_TABLE = 100000, SAMPLE_ROWS = 1000, SAMPLE_VALUES = 200 };
+enum { SMALL_TABLE = 10000, SAMPLE_ROWS = 250, SAMPLE_VALUES = 200 };
 
 /* The column, as the statements name it. */
 typedef struct Place {
@@ -76,17 +76,21 @@ static bool sample_sql(SqliteEngine *engine, Arena *arena, const char *table, co
   return true;
 }
 
+/* Counts of a small table; of a large one only what an index tells at once. */
 static bool read_counts(SqliteEngine *engine, Arena *arena, const Place *place, DateProfile *profile, Error *err) {
   STMT_SCOPED counts = {0}, ends = {0};
   bool row;
   profile->rows = profile->nulls = -1;
+  if (place->small) {
+    if (!prepare(engine, arena, place, sql_dates_count_all, "", &counts, err) ||
+        !sql_step(engine, &counts, &row, doing, err))
+      return false;
+    profile->rows = sqlite3_column_int64(counts.handle, 0);
+    profile->nulls = sqlite3_column_int64(counts.handle, 1);
+  }
   if (!place->small && !place->indexed) return true;
-  if (!prepare(engine, arena, place, sql_dates_count_all, "", &counts, err) ||
-      !sql_step(engine, &counts, &row, doing, err) || !prepare(engine, arena, place, sql_dates_ends, "", &ends, err) ||
-      !sql_step(engine, &ends, &row, doing, err))
+  if (!prepare(engine, arena, place, sql_dates_ends, "", &ends, err) || !sql_step(engine, &ends, &row, doing, err))
     return false;
-  profile->rows = sqlite3_column_int64(counts.handle, 0);
-  profile->nulls = sqlite3_column_int64(counts.handle, 1);
   profile->lowest = sql_text(arena, &ends, 0);
   profile->highest = sql_text(arena, &ends, 1);
   return true;

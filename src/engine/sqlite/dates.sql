@@ -16,10 +16,9 @@ SELECT EXISTS (
 {bounds} tidegate_date({column}) >= :range_from AND tidegate_date({column}) < :range_to
 
 -- name: count
--- Rows of each date, and those of them for which {where} holds.
-SELECT tidegate_date({column}), count(*), count(CASE WHEN ({where}
-) THEN 1 END)
-FROM main.{table} WHERE {in_range} GROUP BY 1 ORDER BY 1
+-- The date column of every row that may be of the range, and whether {where} holds; the driver counts by date.
+SELECT {column}, ({where}
+) IS TRUE FROM main.{table} WHERE {bounds} TRUE
 
 -- name: count_null
 SELECT count(*) FROM main.{table} WHERE {column} IS NULL
@@ -40,7 +39,8 @@ SELECT count(*) FROM (SELECT 1 FROM main.{table} LIMIT :limit)
 SELECT count(*), count(*) - count({column}) FROM main.{table}
 
 -- name: ends
-SELECT CAST(min({column}) AS TEXT), CAST(max({column}) AS TEXT) FROM main.{table}
+-- Two subqueries, because SQLite answers min and max from an index only when each stands alone.
+SELECT CAST((SELECT min({column}) FROM main.{table}) AS TEXT), CAST((SELECT max({column}) FROM main.{table}) AS TEXT)
 
 -- name: kinds
 -- Of the sample, how many values are of each storage class.

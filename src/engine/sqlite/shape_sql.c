@@ -35,7 +35,7 @@ static bool table_kind(SqliteEngine *engine, const char *table, bool *ret_rowid,
 }
 
 bool shape_sql(SqliteEngine *engine, Arena *arena, const Shape *shape, ShapeSql *ret, Error *err) {
-  bool rowid, strict;
+  bool rowid = true, strict = false;
   if (!table_kind(engine, shape->table, &rowid, &strict, err)) return false;
   Affinity *affinity = arena_array(arena, shape->n, sizeof *affinity);
   size_t *given = arena_array(arena, shape->n, sizeof *given), *stored = arena_array(arena, shape->n, sizeof *stored),

@@ -33,6 +33,7 @@ void sqlite_deadline(SqliteEngine *engine, double seconds) {
 static void sqlite_close_engine(Engine *base) {
   SqliteEngine *engine = sqlite_engine(base);
   sqlite3_close_v2(engine->db);
+  if (engine->watchdog >= 0) close(engine->watchdog);
   free(engine->path);
   free(engine);
 }
@@ -205,9 +206,12 @@ bool sqlite_open(const char *path, Engine **ret_engine, Error *err) {
     return error_hint(err, "check `database:` in the spec or in tidegate.yaml, or give --database PATH");
   }
   if (!S_ISREG(info.st_mode)) return error_set(err, ERR_DATABASE, "cannot open %s: it is not a file", path);
+  sqlite3_config(
+      SQLITE_CONFIG_SINGLETHREAD); /* no mutexes: Tidegate has one thread; a second call is refused and harmless */
   SqliteEngine *engine = calloc(1, sizeof *engine);
   if (engine == NULL) error_out_of_memory();
   engine->base.ops = &sqlite_ops;
+  engine->watchdog = -1;
   engine->path = strdup(path);
   if (engine->path == NULL) error_out_of_memory();
   engine->codec = (DateCodec){.kind = DATE_TEXT, .grain = GRAIN_DAY, .zone = zone_utc()};

@@ -16,6 +16,7 @@ typedef struct SqliteEngine {
   DateCodec codec;            /* what tidegate_date() reads with; set by sqlite_use_codec */
   const Interrupt *interrupt; /* looked at by the progress handler; NULL: never stops */
   double deadline;            /* monotonic seconds after which a running statement is interrupted; 0: none */
+  int watchdog;               /* pipe to the watchdog process, started once while this one is small; −1: none yet */
 } SqliteEngine;
 
 /* Room for "tidegate_" id "_changes" and the like. */

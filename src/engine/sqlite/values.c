@@ -119,7 +119,6 @@ bool value_equal(const Value *a, const Value *b, double tolerance) {
 
 void value_encode(const Value *value, Buf *out) {
   unsigned char head[1 + sizeof(int64_t)] = {(unsigned char)value->type};
-  int64_t length = value->n;
   switch (value->type) {
     case SQLITE_INTEGER:
       memcpy(head + 1, &value->integer, sizeof value->integer);
@@ -129,11 +128,13 @@ void value_encode(const Value *value, Buf *out) {
       break;
     case SQLITE_NULL:
       break;
-    default:
+    default: {
+      int64_t length = value->n;
       memcpy(head + 1, &length, sizeof length);
       buf_append(out, head, sizeof head);
       buf_append(out, value->bytes, (size_t)value->n);
       return;
+    }
   }
   buf_append(out, head, sizeof head);
 }

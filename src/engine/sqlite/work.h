@@ -9,8 +9,7 @@ struct EngineWriter {
   SqliteEngine *engine;
   char id[40];
   int64_t epoch;
-  bool open;    /* a transaction is */
-  int watchdog; /* pipe to the watchdog process, −1: none */
+  bool open; /* a transaction is */
 };
 
 /* sqlite.c: interrupts statements that run longer; 0 takes the deadline away. */

@@ -54,8 +54,7 @@ static int watchdog_start(void) {
 }
 
 static void watchdog_tell(const EngineWriter *writer, int milliseconds) {
-  if (writer->watchdog < 0) return;
-  ssize_t ignored = write(writer->watchdog, &milliseconds, sizeof milliseconds);
+  ssize_t ignored = write(writer->engine->watchdog, &milliseconds, sizeof milliseconds);
   (void)ignored;
 }
 
@@ -65,16 +64,14 @@ static void watchdog_tell(const EngineWriter *writer, int milliseconds) {
 bool sqlite_writer_open(Engine *base, const GatePass *pass, const char *id, int64_t epoch, EngineWriter **ret,
                         Error *err) {
   if (pass == NULL) return error_set(err, ERR_DENIED, "nothing is written without the gate's pass");
+  SqliteEngine *engine = sqlite_engine(base);
+  if (engine->watchdog < 0) engine->watchdog = watchdog_start();
+  if (engine->watchdog < 0) return error_set(err, ERR_DATABASE, "cannot start the process that watches over the lock");
   EngineWriter *writer = calloc(1, sizeof *writer);
   if (writer == NULL) error_out_of_memory();
-  writer->engine = sqlite_engine(base);
+  writer->engine = engine;
   writer->epoch = epoch;
   snprintf(writer->id, sizeof writer->id, "%s", id);
-  writer->watchdog = watchdog_start();
-  if (writer->watchdog < 0) {
-    free(writer);
-    return error_set(err, ERR_DATABASE, "cannot start the process that watches over the lock");
-  }
   *ret = writer;
   return true;
 }
@@ -82,7 +79,6 @@ bool sqlite_writer_open(Engine *base, const GatePass *pass, const char *id, int6
 void sqlite_writer_close(EngineWriter *writer) {
   if (writer == NULL) return;
   sqlite_abort(writer);
-  close(writer->watchdog);
   free(writer);
 }
 
