@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-static void reserve(Buf *buf, size_t more) {
+void buf_reserve(Buf *buf, size_t more) {
   if (more >= BUF_MAX || buf->len + more + 1 > BUF_MAX) error_out_of_memory();
   size_t need = buf->len + more + 1;
   if (need <= buf->cap) return;
@@ -20,7 +20,7 @@ static void reserve(Buf *buf, size_t more) {
 }
 
 void buf_append(Buf *buf, const void *bytes, size_t n) {
-  reserve(buf, n);
+  buf_reserve(buf, n);
   if (n > 0) memcpy(buf->data + buf->len, bytes, n);
   buf->len += n;
   buf->data[buf->len] = '\0';
@@ -37,7 +37,7 @@ void buf_printf(Buf *buf, const char *format, ...) {
   int n = vsnprintf(NULL, 0, format, args);
   va_end(args);
   if (n > 0) {
-    reserve(buf, (size_t)n);
+    buf_reserve(buf, (size_t)n);
     vsnprintf(buf->data + buf->len, (size_t)n + 1, format, again);
     buf->len += (size_t)n;
   }

@@ -16,6 +16,8 @@ typedef struct Buf {
 
 enum { BUF_MAX = 256 * 1024 * 1024 };
 
+/* Room for `more` bytes and the NUL behind what is there. */
+void buf_reserve(Buf *buf, size_t more);
 void buf_append(Buf *buf, const void *bytes, size_t n);
 void buf_puts(Buf *buf, const char *text);
 void buf_putc(Buf *buf, char c);

@@ -344,8 +344,9 @@ typedef struct EngineOps {
   /* Makes an object of the backfill and records it in the ledger, with the open transaction. role: "changes", "shadow"
    * or "snapshot". */
   bool (*create)(EngineWriter *, const Shape *, const char *role, Error *);
-  /* Computes a batch aside (no lock on the main database where the engine can), ready to be stored. Replaces an earlier
-   * computation. */
+  /* Computes a batch, ready to be stored; replaces an earlier computation. Outside a transaction it is computed aside,
+   * without a lock on the main database where the engine can; inside begin … commit straight into the change set, which
+   * is quicker when most rows change and keeps other writers waiting for as long. */
   bool (*compute)(EngineWriter *, Arena *, const Job *, const Interrupt *, BatchFacts *ret, Error *);
   /* Inside begin … commit: takes what earlier attempts stored for these dates away, stores the computed batch, and
    * marks batch and dates done. */

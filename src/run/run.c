@@ -20,7 +20,7 @@ bool run_stopped(const Run *run) { return run->options->stop != NULL && *run->op
 
 /* Work still to do at the measured rate, and the rests that the duty cycle adds. */
 static double remaining(const Run *run) {
-  if (run->rows_per_second_time <= 0) return -1;
+  if (run->measured_seconds <= 0) return -1;
   double work = run_expected_seconds(run, run->progress.rows - run->progress.rows_done);
   double duty = run->plan->spec.budget.duty;
   return duty > 0 ? work / duty : work;
@@ -78,8 +78,8 @@ static bool load(Run *run, Error *err) {
   for (size_t i = 0; i < n_batches; i++) {
     if (batches[i].number > run->batches) run->batches = batches[i].number;
     if (batches[i].dates > (int64_t)run->last_size) run->last_size = (size_t)batches[i].dates;
-    run->rows_per_second_rows += batches[i].rows;
-    run->rows_per_second_time += batches[i].seconds;
+    run->measured_rows += batches[i].rows;
+    run->measured_seconds += batches[i].seconds;
     run->progress.changes += batches[i].changes;
   }
   for (size_t i = 0; i < run->n_dates; i++) {

@@ -14,13 +14,13 @@ typedef struct Run {
   int64_t epoch;     /* of our lease */
   DateRecord *dates; /* as the ledger has them, kept up to date */
   size_t n_dates;
-  int64_t batches;              /* ever written, for the next number */
-  int64_t written;              /* by this call */
-  int64_t rows_per_second_rows; /* measured: rows … */
-  double rows_per_second_time;  /* … in these seconds of work */
-  size_t last_size;             /* dates of the last batch */
-  double deadline;              /* monotonic seconds at which the running statement is stopped */
-  double shown_at;              /* when progress was last told */
+  int64_t batches;         /* ever written, for the next number */
+  int64_t written;         /* by this call */
+  int64_t measured_rows;   /* measured: rows … */
+  double measured_seconds; /* … in these seconds of work */
+  size_t last_size;        /* dates of the last batch */
+  double deadline;         /* monotonic seconds at which the running statement is stopped */
+  double shown_at;         /* when progress was last told */
   RunProgress progress;
 } Run;
 
@@ -34,6 +34,8 @@ bool run_begin(Run *run, EngineWriter *writer, Error *err);
 
 /* size.c: the next batch: dates [*ret_from, *ret_from + *ret_n) of run->dates; false when every date is written. */
 bool run_next_batch(const Run *run, size_t *ret_from, size_t *ret_n);
+/* Is the next batch to be written straight into the change set, under the write lock, because most rows change? */
+bool run_directly(const Run *run);
 /* Seconds that rows are expected to take; the whole batch budget while nothing is measured. */
 double run_expected_seconds(const Run *run, int64_t rows);
 

@@ -6,12 +6,20 @@
  */
 enum { BATCH_MAX_ROWS = 1000000 };
 
-/* While a reader keeps writers waiting (no WAL), a batch is to last at most this long. */
+/* While a batch keeps writers waiting (no WAL, or written directly), it is to last at most this long. */
 static const double BLOCKING_BATCH_SECONDS = 1.0;
 
+/* From this share of changed rows on, staging costs more than the wait that it spares other writers (bench: dense). */
+static const double DIRECT_SHARE = 0.2;
+
+bool run_directly(const Run *run) {
+  return run->batches > 0 && run->measured_rows > 0 && !run->plan->spec.full_shadow &&
+         (double)run->progress.changes > DIRECT_SHARE * (double)run->measured_rows;
+}
+
 double run_expected_seconds(const Run *run, int64_t rows) {
-  if (run->rows_per_second_time <= 0 || run->rows_per_second_rows <= 0) return run->plan->spec.budget.batch;
-  return (double)rows * run->rows_per_second_time / (double)run->rows_per_second_rows;
+  if (run->measured_seconds <= 0 || run->measured_rows <= 0) return run->plan->spec.budget.batch;
+  return (double)rows * run->measured_seconds / (double)run->measured_rows;
 }
 
 /* The lightest date in which a change is expected; the first of all when none is, or when the recompute builds on the
@@ -34,8 +42,8 @@ bool run_next_batch(const Run *run, size_t *ret_from, size_t *ret_n) {
     return true;
   }
   double budget = run->plan->spec.budget.batch;
-  if (!run->engine->ops->caps(run->engine).readers_unblocked && budget > BLOCKING_BATCH_SECONDS)
-    budget = BLOCKING_BATCH_SECONDS;
+  bool blocks = run_directly(run) || !run->engine->ops->caps(run->engine).readers_unblocked;
+  if (blocks && budget > BLOCKING_BATCH_SECONDS) budget = BLOCKING_BATCH_SECONDS;
   size_t most = run->last_size == 0 ? 1 : run->last_size * 2, n = 0;
   int64_t rows = 0;
   while (from + n < run->n_dates && run->dates[from + n].batch == 0 && n < most) {

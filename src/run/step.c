@@ -83,7 +83,7 @@ static void remember(Run *run, size_t from, size_t n, int64_t batch, const Batch
 static bool store(Run *run, EngineWriter *writer, const Job *job, const BatchFacts *facts, const BatchRecord *record,
                   const FindingRecord *findings, size_t n, Error *err) {
   const EngineOps *ops = run->engine->ops;
-  if (!run_begin(run, writer, err)) return false;
+  if (!run_directly(run) && !run_begin(run, writer, err)) return false;
   if (!ops->store(writer, job, facts, record, err)) {
     ops->abort(writer);
     return false;
@@ -152,7 +152,8 @@ static bool write_batch(Run *run, Arena *arena, EngineWriter *writer, size_t fro
   BatchFacts facts;
   FindingRecord *findings;
   const char *log = NULL;
-  if (!prepare_objects(run, writer, err) || !compute(run, arena, writer, &job, batch, false, &facts, &log, err) ||
+  if (!prepare_objects(run, writer, err) || (run_directly(run) && !run_begin(run, writer, err)) ||
+      !compute(run, arena, writer, &job, batch, false, &facts, &log, err) ||
       !judge(run, arena, writer, &job, batch, &facts, &findings, &n_findings, &log, err))
     return false;
   BatchRecord record = {.number = batch,
@@ -170,8 +171,8 @@ static bool write_batch(Run *run, Arena *arena, EngineWriter *writer, size_t fro
   run->batches = batch;
   run->written++;
   run->last_size = n;
-  run->rows_per_second_rows += facts.rows;
-  run->rows_per_second_time += run_seconds() - began;
+  run->measured_rows += facts.rows;
+  run->measured_seconds += run_seconds() - began;
   return check_totals(run, arena, writer, &job, batch, err);
 }
 

@@ -39,33 +39,28 @@ static bool stage_put(void *context, char op, Instant date, const Value *old_row
   return ok;
 }
 
-static bool stage_prepare(Stage *stage, Arena *arena, Error *err) {
+static bool stage_insert(Stage *stage, const char *table, Error *err) {
   BUF_SCOPED out = {0};
-  buf_puts(&out, "INSERT INTO " STAGE_TABLE " VALUES (?, ?");
+  buf_printf(&out, "INSERT INTO %s VALUES (?, ?", table);
   for (size_t i = 0; i < stage->sql->n_stored + stage->sql->n_given; i++) buf_puts(&out, ", ?");
   buf_puts(&out, ")");
-  return sql_run(stage->engine, "DROP TABLE IF EXISTS " STAGE_TABLE, "staging", err) &&
-         sql_run(stage->engine, stage_create_sql(arena, stage->sql, "CREATE TEMP TABLE", "tidegate_stage"), "staging",
-                 err) &&
-         sql_prepare(stage->engine, buf_text(&out), &stage->insert, "staging", err);
+  return sql_prepare(stage->engine, buf_text(&out), &stage->insert, "staging", err);
+}
+
+static bool compare_into(Stage *stage, Arena *arena, const Job *job, const char *table, BatchFacts *ret, Error *err) {
+  CompareSink sink = {stage_put, stage};
+  bool ok = stage_insert(stage, table, err) && compare_run(stage->engine, arena, job, &sink, ret, err);
+  stmt_finalize(&stage->insert);
+  return ok;
 }
 
 bool stage_compare(SqliteEngine *engine, Arena *arena, const Job *job, BatchFacts *ret, Error *err) {
   ShapeSql sql;
   if (!shape_sql(engine, arena, job->shape, &sql, err)) return false;
   Stage stage = {.engine = engine, .sql = &sql};
-  CompareSink sink = {stage_put, &stage};
-  bool ok = stage_prepare(&stage, arena, err) && compare_run(engine, arena, job, &sink, ret, err);
-  stmt_finalize(&stage.insert);
-  return ok;
-}
-
-bool sqlite_compute(EngineWriter *writer, Arena *arena, const Job *job, const Interrupt *interrupt, BatchFacts *ret,
-                    Error *err) {
-  writer->engine->interrupt = interrupt;
-  bool ok = stage_compare(writer->engine, arena, job, ret, err);
-  writer->engine->interrupt = NULL;
-  return ok;
+  return sql_run(engine, "DROP TABLE IF EXISTS " STAGE_TABLE, "staging", err) &&
+         sql_run(engine, stage_create_sql(arena, &sql, "CREATE TEMP TABLE", "tidegate_stage"), "staging", err) &&
+         compare_into(&stage, arena, job, STAGE_TABLE, ret, err);
 }
 
 static const char *changes_table(Arena *arena, const char *id) {
@@ -121,18 +116,42 @@ static bool stored_before(SqliteEngine *engine, const char *id, DateRange range,
   return sql_step(engine, &stmt, ret, "looking for an earlier attempt", err);
 }
 
+/* Takes away what an earlier attempt stored for the job's dates. */
+static bool forget_earlier(EngineWriter *writer, const Job *job, Error *err) {
+  DateRange range = {job->dates[0], job->dates[job->n]};
+  bool before;
+  if (!stored_before(writer->engine, writer->id, range, &before, err)) return false;
+  return !before || forget_changes(writer->engine, job->shape, writer->id, range, err);
+}
+
+static bool compute_directly(EngineWriter *writer, Arena *arena, const Job *job, BatchFacts *ret, Error *err) {
+  ShapeSql sql;
+  if (!shape_sql(writer->engine, arena, job->shape, &sql, err) || !forget_earlier(writer, job, err)) return false;
+  Stage stage = {.engine = writer->engine, .sql = &sql};
+  return compare_into(&stage, arena, job, changes_table(arena, writer->id), ret, err);
+}
+
+bool sqlite_compute(EngineWriter *writer, Arena *arena, const Job *job, const Interrupt *interrupt, BatchFacts *ret,
+                    Error *err) {
+  writer->engine->interrupt = interrupt;
+  writer->direct = writer->open;
+  bool ok = writer->direct ? compute_directly(writer, arena, job, ret, err)
+                           : stage_compare(writer->engine, arena, job, ret, err);
+  writer->engine->interrupt = NULL;
+  return ok;
+}
+
 bool sqlite_store(EngineWriter *writer, const Job *job, const BatchFacts *facts, const BatchRecord *record,
                   Error *err) {
   ARENA_SCOPED arena = {0};
   SqliteEngine *engine = writer->engine;
-  DateRange range = {job->dates[0], job->dates[job->n]};
-  bool before;
-  if (!stored_before(engine, writer->id, range, &before, err)) return false;
-  if (before && !forget_changes(engine, job->shape, writer->id, range, err)) return false;
-  return sql_run(engine,
-                 arena_printf(&arena, "INSERT INTO %s SELECT * FROM " STAGE_TABLE, changes_table(&arena, writer->id)),
-                 "storing the batch", err) &&
-         sqlite_ledger_batch_done(engine, writer->id, record, facts, job->shape, err);
+  if (!writer->direct &&
+      (!forget_earlier(writer, job, err) ||
+       !sql_run(engine,
+                arena_printf(&arena, "INSERT INTO %s SELECT * FROM " STAGE_TABLE, changes_table(&arena, writer->id)),
+                "storing the batch", err)))
+    return false;
+  return sqlite_ledger_batch_done(engine, writer->id, record, facts, job->shape, err);
 }
 
 bool sqlite_forget(EngineWriter *writer, const Shape *shape, DateRange range, Error *err) {

@@ -27,11 +27,12 @@ typedef struct Compare {
   int64_t *matched, *present; /* per date: production rows that the recompute met, and that there are */
   char last_text[16];         /* the last date as text, and how long; 0: none */
   int last_length;
-  size_t last_date;         /* where the last row was found: the next is mostly there too */
-  Value *new_row, *old_row; /* over given, over stored */
-  size_t *stored_of_given;  /* position in stored of each given column */
+  size_t last_date;                     /* where the last row was found: the next is mostly there too */
+  Value *new_row, *old_row;             /* over given, over stored */
+  size_t *stored_of_given;              /* position in stored of each given column */
   size_t *key_in_given, *key_in_stored; /* positions of the key's columns */
   bool tolerant;                        /* a column has a tolerance */
+  bool integer_key;                     /* one key column, so that integers in it are hashed as they are */
   KeySet old_keys, new_keys;
   Buf bytes;
   Stmt scope; /* the conditions of the scope over one row; handle NULL: none has one */

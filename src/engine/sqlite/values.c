@@ -117,26 +117,20 @@ bool value_equal(const Value *a, const Value *b, double tolerance) {
   }
 }
 
+/* The type's tag and eight bytes: the number itself, or the length of what follows. */
+enum { ENCODED_HEAD = 1 + sizeof(int64_t) };
+
 void value_encode(const Value *value, Buf *out) {
-  unsigned char head[1 + sizeof(int64_t)] = {(unsigned char)value->type};
-  switch (value->type) {
-    case SQLITE_INTEGER:
-      memcpy(head + 1, &value->integer, sizeof value->integer);
-      break;
-    case SQLITE_FLOAT:
-      memcpy(head + 1, &value->real, sizeof value->real);
-      break;
-    case SQLITE_NULL:
-      break;
-    default: {
-      int64_t length = value->n;
-      memcpy(head + 1, &length, sizeof length);
-      buf_append(out, head, sizeof head);
-      buf_append(out, value->bytes, (size_t)value->n);
-      return;
-    }
-  }
-  buf_append(out, head, sizeof head);
+  int64_t length = value->n;
+  const void *fixed = value->type == SQLITE_INTEGER ? (const void *)&value->integer
+                      : value->type == SQLITE_FLOAT ? (const void *)&value->real
+                                                    : (const void *)&length;
+  buf_reserve(out, ENCODED_HEAD + (size_t)value->n);
+  char *at = out->data + out->len;
+  *at = (char)value->type;
+  memcpy(at + 1, fixed, sizeof(int64_t));
+  if (value->n > 0) memcpy(at + ENCODED_HEAD, value->bytes, (size_t)value->n);
+  out->len += ENCODED_HEAD + (size_t)value->n;
 }
 
 void value_bind(sqlite3_stmt *stmt, int i, const Value *value) {

@@ -9,7 +9,8 @@ struct EngineWriter {
   SqliteEngine *engine;
   char id[40];
   int64_t epoch;
-  bool open; /* a transaction is */
+  bool open;   /* a transaction is */
+  bool direct; /* the last batch was computed straight into the change set */
 };
 
 /* sqlite.c: interrupts statements that run longer; 0 takes the deadline away. */
