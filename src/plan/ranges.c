@@ -71,7 +71,7 @@ const Instant *plan_dates(Arena *arena, const Plan *plan, DateRange range, size_
 
 Job plan_job(const Plan *plan, const Instant *dates, size_t n) {
   return (Job){.shape = &plan->shape,
-               .id = plan->id == NULL ? "" : plan->id,
+               .id = plan->id,
                .recompute = plan->recompute,
                .overlay = plan->overlay,
                .range = plan->range,

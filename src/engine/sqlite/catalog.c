@@ -67,7 +67,7 @@ static bool find_entry(SqliteEngine *engine, Arena *arena, const char *name, Ent
 }
 
 bool catalog_spelling(SqliteEngine *engine, Arena *arena, const char *table, const char **ret, Error *err) {
-  Entry entry;
+  Entry entry = {0};
   if (!find_entry(engine, arena, table, &entry, err)) return false;
   *ret = entry.name;
   return true;
@@ -118,7 +118,7 @@ static bool mark_rowid_key(SqliteEngine *engine, const Entry *entry, ColumnFacts
 
 bool catalog_rowid(SqliteEngine *engine, Arena *arena, const char *table, const char **ret, Error *err) {
   static const char *const names[] = {"rowid", "_rowid_", "oid"};
-  Entry entry;
+  Entry entry = {0};
   ColumnFacts *columns;
   size_t n;
   *ret = NULL;
@@ -272,7 +272,7 @@ static bool read_definition(SqliteEngine *engine, Arena *arena, const char *tabl
 
 bool sqlite_describe_table(Engine *base, Arena *arena, const char *name, TableFacts *ret, Error *err) {
   SqliteEngine *engine = sqlite_engine(base);
-  Entry entry;
+  Entry entry = {0};
   ColumnFacts *columns;
   if (!find_entry(engine, arena, name, &entry, err)) return false;
   TableFacts facts = {.name = entry.name, .kind = entry.kind};

@@ -207,7 +207,8 @@ bool sqlite_key_faults(Engine *base, Arena *arena, const Shape *shape, DateRange
   int64_t duplicates = 0, nulls = 0;
   for (size_t i = 0; i < shape->n; i++) nullable |= shape->columns[i].key && !shape->columns[i].not_null;
   if (!sqlite_describe_table(base, arena, shape->table, &facts, err)) return false;
-  if (shape->keyed && !enforced(shape, &facts) &&
+  bool has_key = key_list(arena, shape, "", ", ")[0] != '\0';
+  if (has_key && !enforced(shape, &facts) &&
       !count_faults(engine, arena, shape, range, sql_dates_duplicate_keys,
                     key_list(arena, shape, " IS NOT NULL", " AND "), &duplicates, err))
     return false;
