@@ -243,7 +243,7 @@ static void large_tables_of_other_kinds(void **state) {
   run(f, "CREATE VIEW v AS SELECT * FROM \"a table\"");
   profile = profile_of(f, "v");
   assert_int_equal(profile.rows, -1);
-  assert_int_equal(profile.texts, 1000);
+  assert_int_equal(profile.texts, 250);
 }
 
 static void the_function_reads_what_the_codec_knows(void **state) {
