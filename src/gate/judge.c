@@ -49,7 +49,7 @@ static void judge_rules(const GateCase *gate, Verdict *verdict) {
     reason->rule = rules[i].name;
     verdict->n++;
     verdict->waits = verdict->waits && reason->waits;
-    by_window = by_window && is_window_rule(reason->rule);
+    by_window = by_window && is_window_rule(rules[i].name);
   }
   verdict->reasons = reasons;
   verdict->allow = verdict->n == 0;
@@ -61,7 +61,7 @@ static void judge_rules(const GateCase *gate, Verdict *verdict) {
 
 bool gate_judge(Arena *arena, Engine *engine, const Plan *plan, GateAct act, double need, Verdict *ret,
                 const GatePass **ret_pass, Error *err) {
-  GateCase gate;
+  GateCase gate = {0};
   Verdict verdict = {0};
   if (!set_case(arena, engine, plan, act, need, &gate, err)) return false;
   judge_rules(&gate, &verdict);

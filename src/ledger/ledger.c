@@ -106,7 +106,9 @@ static bool list_records(Engine *engine, Arena *arena, const BackfillRecord **re
   if (!engine->ops->ledger_exists(engine, &exists, err)) return false;
   *ret = NULL;
   *ret_n = 0;
-  return !exists || engine->ops->ledger_list(engine, arena, ret, ret_n, err);
+  if (exists && !engine->ops->ledger_list(engine, arena, ret, ret_n, err)) return false;
+  if (*ret == NULL) *ret_n = 0;
+  return true;
 }
 
 static bool fail_not_found(const char *reference, const BackfillRecord *records, size_t n, Error *err) {
@@ -158,23 +160,23 @@ static size_t match_name(const char *reference, const BackfillRecord *records, s
 }
 
 bool ledger_find(Engine *engine, Arena *arena, const char *reference, BackfillRecord *ret, Error *err) {
-  const BackfillRecord *records;
-  size_t n, index;
+  const BackfillRecord *records = NULL;
+  size_t n = 0, index = 0;
   if (!list_records(engine, arena, &records, &n, err)) return false;
   if (!match_id(reference, true, records, n, &index, err)) return false;
   if (index == n) index = match_name(reference, records, n);
   if (index == n && !match_id(reference, false, records, n, &index, err)) return false;
-  if (index == n) return fail_not_found(reference, records, n, err);
+  if (records == NULL || index == n) return fail_not_found(reference, records, n, err);
   *ret = records[index];
   return true;
 }
 
 bool ledger_reload(Engine *engine, Arena *arena, BackfillRecord *record, Error *err) {
-  const BackfillRecord *records;
-  size_t n, index;
+  const BackfillRecord *records = NULL;
+  size_t n = 0, index = 0;
   if (!list_records(engine, arena, &records, &n, err)) return false;
   if (!match_id(record->id, true, records, n, &index, err)) return false;
-  if (index == n) return fail_not_found(record->id, records, n, err);
+  if (records == NULL || index == n) return fail_not_found(record->id, records, n, err);
   *record = records[index];
   return true;
 }
