@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "engine/sqlite/catalog_int.h"
 #include "engine/sqlite/date_sql.h"
 #include "engine/sqlite/sqlite_sql.h"
@@ -8,7 +10,7 @@ static const char doing[] = "looking at the date column";
 
 /* A table of fewer rows is read whole; of a larger one, so many rows at each end and between; so many distinct values
  * are handed on. */
-enum { SMALL_TABLE = 10000, SAMPLE_ROWS = 250, SAMPLE_VALUES = 200 };
+enum { SMALL_TABLE = 2000, SAMPLE_ROWS = 70, SAMPLE_VALUES = 200 };
 
 /* The column, as the statements name it. */
 typedef struct Place {
@@ -96,25 +98,44 @@ static bool read_counts(SqliteEngine *engine, Arena *arena, const Place *place, 
   return true;
 }
 
+static void count_type(Stmt *stmt, DateProfile *profile) {
+  switch (sqlite3_column_type(stmt->handle, 0)) {
+    case SQLITE_TEXT:
+      profile->texts++;
+      break;
+    case SQLITE_INTEGER:
+      profile->integers++;
+      break;
+    case SQLITE_FLOAT:
+      profile->reals++;
+      break;
+    case SQLITE_BLOB:
+      profile->others++;
+      break;
+    default:
+      break;
+  }
+}
+
+static bool is_new(const char *const *samples, size_t n, const char *text) {
+  for (size_t i = n; i > 0; i--)
+    if (strcmp(samples[i - 1], text) == 0) return false;
+  return true;
+}
+
 static bool read_sample(SqliteEngine *engine, Arena *arena, const Place *place, const char *sample,
                         DateProfile *profile, Error *err) {
-  STMT_SCOPED kinds = {0}, values = {0};
+  STMT_SCOPED values = {0};
   const char **samples = NULL;
-  bool row;
-  if (!prepare(engine, arena, place, sql_dates_kinds, sample, &kinds, err) ||
-      !sql_step(engine, &kinds, &row, doing, err) ||
-      !prepare(engine, arena, place, sql_dates_values, sample, &values, err))
-    return false;
-  profile->texts = sqlite3_column_int64(kinds.handle, 0);
-  profile->integers = sqlite3_column_int64(kinds.handle, 1);
-  profile->reals = sqlite3_column_int64(kinds.handle, 2);
-  profile->others = sqlite3_column_int64(kinds.handle, 3);
-  sql_bind_int(&values, ":limit", SAMPLE_VALUES);
-  for (;;) {
+  if (!prepare(engine, arena, place, sample, "", &values, err)) return false;
+  for (bool row;;) {
     if (!sql_step(engine, &values, &row, doing, err)) return false;
     if (!row) break;
+    count_type(&values, profile);
+    const char *text = (const char *)sqlite3_column_text(values.handle, 0);
+    if (text == NULL || profile->n_samples == SAMPLE_VALUES || !is_new(samples, profile->n_samples, text)) continue;
     samples = arena_grow(arena, samples, profile->n_samples, sizeof *samples);
-    samples[profile->n_samples++] = sql_text(arena, &values, 0);
+    samples[profile->n_samples++] = arena_strdup(arena, text);
   }
   profile->samples = samples;
   return true;

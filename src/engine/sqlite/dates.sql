@@ -42,15 +42,6 @@ SELECT count(*), count(*) - count({column}) FROM main.{table}
 -- Two subqueries, because SQLite answers min and max from an index only when each stands alone.
 SELECT CAST((SELECT min({column}) FROM main.{table}) AS TEXT), CAST((SELECT max({column}) FROM main.{table}) AS TEXT)
 
--- name: kinds
--- Of the sample, how many values are of each storage class.
-SELECT count(CASE typeof(v) WHEN 'text' THEN 1 END), count(CASE typeof(v) WHEN 'integer' THEN 1 END),
-  count(CASE typeof(v) WHEN 'real' THEN 1 END), count(CASE typeof(v) WHEN 'blob' THEN 1 END)
-FROM ({sample})
-
--- name: values
-SELECT DISTINCT CAST(v AS TEXT) FROM ({sample}) WHERE v IS NOT NULL LIMIT :limit
-
 -- name: sample_all
 SELECT {column} AS v FROM main.{table}
 
