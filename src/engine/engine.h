@@ -15,9 +15,11 @@
  * Reading needs an Engine. Changing anything but the ledger's own tables needs an EngineWriter, and an
  * EngineWriter cannot be had without a GatePass, which only src/gate can make (law 8).
  *
- * Engines without transactions over several statements publish by one statement (`branch_publish` or
- * `range_replace`): the upper rooms write an intent to the ledger, call `apply`, read from the database whether it
- * happened (`applied`), and then write the done mark. Engines with transactions do all three in one.
+ * With the flag `transactions` everything between begin and commit, ledger included, happens together or not at all.
+ * Without it a driver keeps the ledger in another database and publishes by one statement (`branch_publish` or
+ * `range_replace`): begin writes the intent there, commit the done mark, and what happened between the two is read from
+ * the database itself, never remembered. How that maps is in ARCHITECTURE.md. It needs one operation more, "did the
+ * intent of this epoch happen?", which comes with the first such driver; no driver of this build is without the flag.
  */
 typedef struct Engine Engine;
 typedef struct EngineWriter EngineWriter;
@@ -262,10 +264,10 @@ typedef struct EngineOps {
   /* Parses and resolves; runs nothing. ERR_SPEC with *ret_offset = byte of the fault (−1: unknown) for SQL that is
    * wrong, that is several statements, or that writes. */
   bool (*describe_query)(Engine *, Arena *, const char *sql, QueryFacts *ret, int *ret_offset, Error *);
-  /* A condition over one row of the table, or (aggregate) an expression over many: is it well-formed? As
-   * describe_query. */
-  bool (*describe_condition)(Engine *, Arena *, const char *table, const char *sql, bool aggregate, int *ret_offset,
-                             Error *);
+  /* A condition over one row of the table (recompute given: over one row of its output), or (aggregate) an expression
+   * over many rows of the table: is it well-formed? As describe_query. */
+  bool (*describe_condition)(Engine *, Arena *, const char *table, const char *recompute, const char *sql,
+                             bool aggregate, int *ret_offset, Error *);
   bool (*dependents)(Engine *, Arena *, const char *table, const DependentFacts **ret, size_t *ret_n, Error *);
   /* Samples; counts nulls only where an index makes it cheap or the table is small (rows −1 otherwise). */
   bool (*date_profile)(Engine *, Arena *, const char *table, const char *column, DateProfile *ret, Error *);

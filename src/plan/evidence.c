@@ -22,10 +22,11 @@ static bool scope_column(Resolver *resolver, const SpecText *name, size_t *ret_c
   return true;
 }
 
-static bool check_condition(Resolver *resolver, const SpecText *sql, bool aggregate, const char *what, Error *err) {
+static bool check_condition(Resolver *resolver, const SpecText *sql, const char *recompute, bool aggregate,
+                            const char *what, Error *err) {
   int offset = -1;
-  return resolver->engine->ops->describe_condition(resolver->engine, resolver->arena, resolver->table.name, sql->text,
-                                                   aggregate, &offset, err) ||
+  return resolver->engine->ops->describe_condition(resolver->engine, resolver->arena, resolver->table.name, recompute,
+                                                   sql->text, aggregate, &offset, err) ||
          plan_at_sql(sql, offset, what, err);
 }
 
@@ -41,7 +42,7 @@ bool plan_resolve_scope(Resolver *resolver, Error *err) {
     scope[i].kind = kinds[rule->kind];
     if (rule->kind == SCOPE_COLUMN && !scope_column(resolver, &rule->column, &scope[i].column, err)) return false;
     if (rule->where.text != NULL &&
-        !check_condition(resolver, &rule->where, false, "the condition of this change is not right", err))
+        !check_condition(resolver, &rule->where, NULL, false, "the condition of this change is not right", err))
       return false;
     scope[i].where = rule->where.text;
   }
@@ -56,7 +57,9 @@ static bool resolve_list(Resolver *resolver, const SpecTexts *texts, bool aggreg
                          const char *const **ret, size_t *ret_n, Error *err) {
   const char **list = arena_array(resolver->arena, texts->n, sizeof *list);
   for (size_t i = 0; i < texts->n; i++) {
-    if (!check_condition(resolver, &texts->items[i], aggregate, what, err)) return false;
+    /* A row is checked as the recompute gives it; a total sees all of the target's columns. */
+    const char *recompute = aggregate ? NULL : resolver->plan->recompute;
+    if (!check_condition(resolver, &texts->items[i], recompute, aggregate, what, err)) return false;
     list[i] = texts->items[i].text;
   }
   *ret = list;

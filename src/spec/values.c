@@ -119,9 +119,18 @@ bool spec_read_text(SpecReader *reader, const SpecRow *row, const DocNode *value
   return true;
 }
 
+/* A semicolon at the end, as in any SQL client, is not part of the query. */
+static SpecText without_semicolon(SpecReader *reader, const DocNode *node) {
+  SpecText text = spec_text(reader, node);
+  size_t n = strlen(text.text), end = n;
+  while (end > 0 && strchr(" \t\r\n;", text.text[end - 1]) != NULL) end--;
+  if (strchr(text.text + end, ';') != NULL) text.text = arena_strndup(reader->arena, text.text, end);
+  return text;
+}
+
 bool spec_read_sql(SpecReader *reader, const SpecRow *row, const DocNode *value, void *member) {
   if (!spec_check_sql(reader, row, value)) return false;
-  *(SpecText *)member = spec_text(reader, value);
+  *(SpecText *)member = without_semicolon(reader, value);
   return true;
 }
 

@@ -122,6 +122,10 @@ bool swap_publish(Arena *arena, Engine *engine, BackfillRecord *record, const Pl
   Act act = {.arena = arena, .engine = engine, .record = record, .plan = plan};
   *ret = (SwapFacts){0};
   const char *verb = strcmp(record->state, state_name(STATE_rolled_back)) == 0 ? "reopen" : "swap";
+  if (plan->changed != NULL) {
+    error_set(err, ERR_SUPERSEDED, "nothing was published: %s", plan->changed);
+    return error_hint(err, "tidegate discard %s, then plan again", record->id);
+  }
   if (!act_begin(&act, verb, GATE_SWAP, plan->spec.budget.swap_lock, err)) return false;
   bool ok = act_read_seal(&act, err) && reopen(&act, err) && publish(&act, stop, ret, err);
   if (ok && !verify(&act, &ret->verified, err)) ret->verified = false;

@@ -74,11 +74,11 @@ DELETE FROM main.{table}
 
 -- name: row_before
 -- What stands before a condition over one row when it is looked at.
-SELECT 1 FROM (SELECT * FROM main.{table}) WHERE (
+SELECT 1 FROM (SELECT * FROM {rows}) WHERE (
 
 -- name: total_before
 -- The same for a total over many rows, and what stands after it.
 SELECT (
 
 -- name: total_after
-) FROM (SELECT * FROM main.{table})
+) FROM (SELECT * FROM {rows})

@@ -78,7 +78,7 @@ bool sqlite_dependents(Engine *, Arena *, const char *, const DependentFacts **,
 bool sqlite_object_identity(Engine *, Arena *, const char *, const char **, Error *);
 /* query.c */
 bool sqlite_describe_query(Engine *, Arena *, const char *, QueryFacts *, int *, Error *);
-bool sqlite_describe_condition(Engine *, Arena *, const char *, const char *, bool, int *, Error *);
+bool sqlite_describe_condition(Engine *, Arena *, const char *, const char *, const char *, bool, int *, Error *);
 bool sqlite_number(Engine *, const char *, double *, Error *);
 /* dates.c */
 bool sqlite_date_profile(Engine *, Arena *, const char *, const char *, DateProfile *, Error *);

@@ -146,7 +146,7 @@ static void parameters_without_a_value(void **state) {
 }
 
 static bool condition(Fixture *f, const char *sql, bool aggregate, int *offset, Error *err) {
-  return sqlite_describe_condition(f->engine, &f->arena, "Flights", sql, aggregate, offset, err);
+  return sqlite_describe_condition(f->engine, &f->arena, "Flights", NULL, sql, aggregate, offset, err);
 }
 
 static void accepted_condition(Fixture *f, const char *sql, bool aggregate) {
