@@ -12,8 +12,9 @@ static const double BLOCKING_BATCH_SECONDS = 1.0;
 /* From this share of changed rows on, staging costs more than the wait that it spares other writers (bench: dense). */
 static const double DIRECT_SHARE = 0.2;
 
+/* Never where the recompute reads the target: it would see the very changes that it is writing. */
 bool run_directly(const Run *run) {
-  return run->batches > 0 && run->measured_rows > 0 && !run->plan->spec.full_shadow &&
+  return run->batches > 0 && run->measured_rows > 0 && !run->plan->spec.full_shadow && !run->plan->overlay &&
          (double)run->progress.changes > DIRECT_SHARE * (double)run->measured_rows;
 }
 
