@@ -100,7 +100,10 @@ static bool refuse_unbounded(const Resolver *resolver, Error *err) {
 bool plan_resolve_recompute(Resolver *resolver, Error *err) {
   const SpecText *sql = &resolver->spec->recompute.sql;
   Plan *plan = resolver->plan;
-  if (sql->text == NULL) return true;
+  if (sql->text == NULL) {
+    plan->spec.full_shadow = true; /* a command has nothing else to write into */
+    return true;
+  }
   int offset = -1;
   if (!resolver->engine->ops->describe_query(resolver->engine, resolver->arena, sql->text, &resolver->query, &offset,
                                              err))
