@@ -116,8 +116,11 @@ static bool judge(Run *run, Arena *arena, EngineWriter *writer, Job *job, int64_
   *ret = (FindingRecord *)findings;
   if (run->batches > 0 || *ret_n > 0) return true;
   BatchFacts again;
-  if (!compute(run, arena, writer, job, batch, true, &again, log, err)) return false;
-  if (!same_twice(facts, &again))
+  if (!compute(run, arena, writer, job, batch, true, &again, log, err) ||
+      !validate_batch(arena, run->engine, run->plan, job, &again, batch, &findings, ret_n, err))
+    return false;
+  *ret = (FindingRecord *)findings; /* rows that were appended may show as a key that several rows have only now */
+  if (*ret_n > 0 || !same_twice(facts, &again))
     *ret = with_finding(
         arena, *ret, ret_n,
         (FindingRecord){.batch = batch,
