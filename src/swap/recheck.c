@@ -37,6 +37,8 @@ static const char *what_drifted(const Recheck *recheck, const BatchFacts *facts)
     if (then == NULL || !fingerprint_equal(&then->production, &facts->dates[i].production)) return "production";
     if (!fingerprint_equal(&then->stable, &facts->dates[i].stable)) return "a source of the recompute";
   }
+  for (size_t i = 0; i < facts->n_findings; i++)
+    if (facts->findings[i].kind == FINDING_ROW_CHECK) return "what a check reads";
   return NULL;
 }
 
@@ -53,7 +55,7 @@ bool recheck_look(Act *act, Recheck *recheck, DateRange *ret_drift, const char *
     if (recheck->tokens[i] != NULL && strcmp(recheck->tokens[i], now) == 0) continue;
     const Instant *dates = plan_dates(&arena, act->plan, (DateRange){batch->from, batch->to}, &n);
     Job job = plan_job(act->plan, dates, n);
-    job.fingerprint_only = true;
+    job.fingerprint_only = job.n_row_checks == 0; /* a check may read what changes, like a list of the erased */
     if (!ops->compare(act->engine, &arena, &job, NULL, &facts, err)) return false;
     *ret_what = what_drifted(recheck, &facts);
     if (*ret_what != NULL) {
