@@ -28,6 +28,16 @@ static const char *decision(LaterRows later) {
                                     : "no later rows";
 }
 
+/* Is every row that the swap published still kept? */
+static bool kept_whole(Act *act, Error *err) {
+  ChangeCounts kept, *sealed = &act->counts;
+  if (!act->engine->ops->change_counts(act->engine, &act->plan->shape, act->record->id, &kept, err)) return false;
+  if (kept.inserts == sealed->inserts && kept.updates == sealed->updates && kept.deletes == sealed->deletes &&
+      kept.moves == sealed->moves)
+    return true;
+  return error_set(err, ERR_DATABASE, "the kept rows are not those that the swap kept: nothing was rolled back");
+}
+
 static bool rollback(Act *act, LaterRows later, const volatile sig_atomic_t *stop, RollbackFacts *ret, Error *err) {
   const EngineOps *ops = act->engine->ops;
   const Shape *shape = &act->plan->shape;
@@ -37,8 +47,8 @@ static bool rollback(Act *act, LaterRows later, const volatile sig_atomic_t *sto
       !act_lock(act, stop, &tries, err))
     return false;
   double locked = swap_seconds();
-  if (!ops->revert(act->writer, shape, act->columns, later, act->plan->spec.triggers == TRIGGERS_SKIP, &ret->left,
-                   err)) {
+  if (!kept_whole(act, err) || !ops->revert(act->writer, shape, act->columns, later,
+                                            act->plan->spec.triggers == TRIGGERS_SKIP, &ret->left, err)) {
     ops->abort(act->writer);
     return false;
   }
