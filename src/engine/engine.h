@@ -297,6 +297,9 @@ typedef struct EngineOps {
                       const ChangeRow **ret, size_t *ret_n, Error *);
   /* Keys that stand in the change set more than once: a key that would be published twice. */
   bool (*change_duplicates)(Engine *, const Shape *, const char *id, int64_t *ret, Error *);
+  /* Rows that the settled change set deletes although `changes` does not let them vanish: one finding, count 0 when
+   * there are none. While a batch is computed they are found only where the key cannot have moved to another batch. */
+  bool (*vanished)(Engine *, Arena *, const Job *, Finding *ret, Error *);
   /* Child rows that a delete of the change set would cascade to or orphan: child table and count; NULL child: none. */
   bool (*orphans)(Engine *, Arena *, const Shape *, const char *id, const char **ret_child, int64_t *ret, Error *);
   /* Would every new row of the change set be accepted? NULL, or the database's words for the first that is not. */

@@ -183,6 +183,12 @@ bool validate_seal(Arena *arena, Engine *engine, const Plan *plan, const char *i
   if (twice > 0)
     add(&findings, "duplicate-key", key_names(arena, shape), twice, NULL,
         arena_printf(arena, "%" PRId64 " keys stand in the change set more than once", twice));
+  if (shape->keyed && counts.deletes > 0) {
+    Finding finding;
+    Job job = plan_job(plan, NULL, 0);
+    if (!engine->ops->vanished(engine, arena, &job, &finding, err)) return false;
+    if (finding.count > 0) add_finding(&findings, plan, &finding);
+  }
   if (plan->has_children && counts.deletes > 0) {
     if (!engine->ops->orphans(engine, arena, shape, id, &child, &orphans, err)) return false;
     if (child != NULL)

@@ -196,6 +196,55 @@ class Way(Flow):
         self.assertIn("twice", result.err)
 
 
+class Moves(Flow):
+    """A key that moves from one date to another, in different batches."""
+
+    def setUp(self):
+        super().setUp()
+        self.sql("""
+        CREATE TABLE source(id INTEGER PRIMARY KEY, day TEXT, v INTEGER);
+        WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 199)
+        INSERT INTO source SELECT i, date('2024-03-01', '+' || (i / 10) || ' days'), i FROM n;
+        CREATE TABLE fact(id INTEGER PRIMARY KEY, day TEXT NOT NULL, v INTEGER);
+        INSERT INTO fact SELECT id, date(day, CASE WHEN id % 7 = 0 AND day < '2024-03-15' THEN '+3 days' ELSE '+0 days' END), v FROM source;
+        """)
+        self.before = self.rows("SELECT * FROM fact")
+        self.right = self.rows("SELECT id, day, v FROM source")
+
+    def moving(self, to="2024-03-20", where=""):
+        return self.spec(f"""
+        target: fact
+        range: 2024-03-01..{to}
+        wrong: every seventh row was booked three days late
+        correct: the day of the source
+        checks: {{totals: ["count(*) > 0"]}}
+        recompute: SELECT id, day, v FROM source WHERE day >= :from AND day < :to {where}
+        """)
+
+    def test_moves_inside_the_range_are_published_and_taken_back(self):
+        spec = self.moving()
+        self.built(spec)
+        table = [name for name in self.objects() if name.endswith("_changes")][0]
+        self.assertEqual(self.rows(f"SELECT DISTINCT op FROM {table}"), [("M",)])
+        self.tidegate("swap", spec, "--yes")
+        self.assertEqual(self.rows("SELECT * FROM fact"), self.right)
+        self.tidegate("rollback", spec)
+        self.assertEqual(self.rows("SELECT * FROM fact"), self.before)
+
+    def test_a_key_that_stands_outside_the_range_is_held(self):
+        spec = self.moving(to="2024-03-13")
+        self.plan(spec)
+        self.tidegate("run", spec, code=HELD)
+        self.assertEqual(self.rows("SELECT * FROM fact"), self.before)
+
+    def test_a_row_that_really_vanishes_is_found_at_the_seal(self):
+        spec = self.moving(where="AND id <> 55")
+        self.plan(spec)
+        result = self.tidegate("run", spec, code=HELD)
+        self.assertIn("55", result.out + result.err)
+        self.assertEqual(self.rows("SELECT * FROM fact"), self.before)
+
+
 class WayWithoutWal(Way):
     wal = False
 

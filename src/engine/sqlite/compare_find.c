@@ -97,10 +97,23 @@ static bool scope_allows(const Compare *compare, int kind, size_t column) {
   return false;
 }
 
+/* May a key that is missing here have moved to a date of another batch? Then only the seal can tell
+ * (EngineOps.vanished). */
+static bool may_have_moved(const Compare *compare) {
+  const Job *job = compare->job;
+  if (job->shape->columns[job->shape->date].key) return false;
+  if (job->dates[0] <= job->range.from && job->dates[job->n] >= job->range.to) return false;
+  bool allowed = job->n_scope == 0;
+  for (size_t i = 0; i < job->n_scope; i++)
+    allowed |= job->scope[i].kind == JOB_SCOPE_ANY ||
+               (job->scope[i].kind == JOB_SCOPE_COLUMN && job->scope[i].column == job->shape->date);
+  return allowed;
+}
+
 bool compare_scope_judge(Compare *compare, char op, const Value *old_row, const Value *new_row, const bool *changed,
                          Error *err) {
   const Job *job = compare->job;
-  if (job->fingerprint_only || !job->shape->keyed) return true;
+  if (job->fingerprint_only || !job->shape->keyed || (op == 'D' && may_have_moved(compare))) return true;
   if (job->n_scope == 0) {
     if (op == 'D') compare_find(compare, FINDING_VANISHED, 0, old_row, NULL, -1);
     return true;

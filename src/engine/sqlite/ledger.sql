@@ -273,10 +273,10 @@ DELETE FROM main.tidegate_column WHERE backfill = :id
   AND batch NOT IN (SELECT batch FROM main.tidegate_date WHERE backfill = :id)
 
 -- name: forget_findings
--- The same for what was found in them.
-DELETE FROM main.tidegate_finding WHERE backfill = :id AND batch <> 0 AND batch <> :keep
+-- The same for what was found in them, and for what the last seal found over all.
+DELETE FROM main.tidegate_finding WHERE backfill = :id AND (batch = 0 OR batch <> :keep
   AND batch IN (SELECT number FROM main.tidegate_batch WHERE backfill = :id)
-  AND batch NOT IN (SELECT batch FROM main.tidegate_date WHERE backfill = :id)
+  AND batch NOT IN (SELECT batch FROM main.tidegate_date WHERE backfill = :id))
 
 -- name: forget_batches
 -- And last for the batches themselves.

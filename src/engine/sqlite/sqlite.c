@@ -147,6 +147,7 @@ static const EngineOps sqlite_ops = {
     .change_counts = sqlite_change_counts,
     .change_rows = sqlite_change_rows,
     .change_duplicates = sqlite_change_duplicates,
+    .vanished = sqlite_vanished,
     .orphans = sqlite_orphans,
     .probe_constraints = sqlite_probe_constraints,
     .ask_oracle = sqlite_ask_oracle,

@@ -23,6 +23,8 @@ bool sqlite_change_counts(Engine *, const Shape *, const char *, ChangeCounts *,
 bool sqlite_change_rows(Engine *, Arena *, const Shape *, const char *, Instant, size_t, const ChangeRow **, size_t *,
                         Error *);
 bool sqlite_change_duplicates(Engine *, const Shape *, const char *, int64_t *, Error *);
+/* vanished.c */
+bool sqlite_vanished(Engine *, Arena *, const Job *, Finding *, Error *);
 /* proof.c */
 bool sqlite_orphans(Engine *, Arena *, const Shape *, const char *, const char **, int64_t *, Error *);
 bool sqlite_probe_constraints(Engine *, Arena *, const Shape *, const char *, const char **, Error *);
