@@ -14,6 +14,23 @@
 /* A command's output is kept up to this many bytes; the rest is read and thrown away. */
 enum { LOG_MAX = 64 * 1024, POLL_MS = 100, TERM_SECONDS = 5, TAIL = 400 };
 
+char *process_fill(Arena *arena, const char *word, const ProcessVariable *variables, size_t n) {
+  BUF_SCOPED out = {0};
+  for (char before = '\0'; *word != '\0';) {
+    const ProcessVariable *found = NULL;
+    for (size_t i = 0; i < n && found == NULL && before != '$'; i++)
+      if (strncmp(word, variables[i].place, strlen(variables[i].place)) == 0) found = &variables[i];
+    before = *word;
+    if (found == NULL) {
+      buf_putc(&out, *word++);
+    } else {
+      buf_puts(&out, found->value);
+      word += strlen(found->place);
+    }
+  }
+  return arena_strdup(arena, buf_text(&out));
+}
+
 static double seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

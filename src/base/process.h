@@ -1,13 +1,18 @@
 #ifndef TIDEGATE_BASE_PROCESS_H
 #define TIDEGATE_BASE_PROCESS_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
 
-/* A variable that the command finds in its environment. */
+/* A variable that the command finds in its environment, and the place in its words that stands for the same value. */
 typedef struct ProcessVariable {
-  const char *name, *value;
+  const char *place, *name; /* "{from}", "TIDEGATE_FROM" */
+  const char *value;
 } ProcessVariable;
+
+/* The word with every place filled, in the arena. `${from}` is the shell's own and stays as it is. */
+char *process_fill(Arena *arena, const char *word, const ProcessVariable *variables, size_t n);
 
 typedef struct ProcessRules {
   const ProcessVariable *variables;

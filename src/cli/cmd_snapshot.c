@@ -11,7 +11,7 @@ static const CliOption options[] = {{"then", '\0', "SHELL LINE", "run this after
 static const CliExample examples[] = {
     {"tidegate snapshot legacy.yaml",
      "copies the range and proves the copy; then write production by hand, then check"},
-    {"tidegate snapshot legacy.yaml --then './load.sh $TIDEGATE_FROM $TIDEGATE_TO'",
+    {"tidegate snapshot legacy.yaml --then './load.sh {from} {to_inclusive}'",
      "copies, runs the tool, checks; puts the range back when that fails"},
     {NULL, NULL}};
 
@@ -24,8 +24,9 @@ const Command command_snapshot = {
     .options = options,
     .about =
         "Plans the spec, copies the range's rows and proves the copy by fingerprint. With --then the tool is run "
-        "over it and what it wrote is checked; it finds "
-        "TIDEGATE_FROM, TIDEGATE_TO (not included), TIDEGATE_TO_INCLUSIVE and TIDEGATE_DATABASE in its environment; "
+        "over it and what it wrote is checked. In the line {from}, {to} (not included), {to_inclusive} and {database} "
+        "are filled, and the tool finds the same as TIDEGATE_FROM, TIDEGATE_TO, TIDEGATE_TO_INCLUSIVE and "
+        "TIDEGATE_DATABASE in its environment; "
         "when that fails, the range is made what the snapshot holds. "
         "Without: write production yourself, then `tidegate check PLAN`, or `tidegate restore PLAN`.",
     .exits = {ERR_DENIED, ERR_HELD, ERR_LOCKED, ERR_PAUSED, ERR_LEASED, ERR_DATABASE, ERR_STATE, ERR_NOT_FOUND,

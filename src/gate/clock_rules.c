@@ -23,7 +23,8 @@ static bool advise_window(const GateCase *gate, const Zone *zone, GateReason *re
                        "smaller under budget, or the guard shorter under production",
                        (long long)(gate->end - gate->now));
   put_moment(gate->next.from, zone, from);
-  return gate_advise(gate, ret, "the next window opens at %s: wait for it, or see tidegate window", from);
+  return gate_advise(gate, ret, "the next window opens at %s: type the same then (tidegate run waits for it by itself)",
+                     from);
 }
 
 bool gate_schedule_unknown(const GateCase *gate, GateReason *ret) {

@@ -2,6 +2,7 @@
 #define TIDEGATE_PLAN_PLAN_H
 
 #include "base/json.h"
+#include "base/process.h"
 #include "engine/engine.h"
 #include "ledger/ledger.h"
 #include "lineage/lineage.h"
@@ -138,6 +139,11 @@ Job plan_job(const Plan *plan, const Instant *dates, size_t n);
 
 /* The starts of the dates of [range), and its end behind them (n + 1 instants). */
 const Instant *plan_dates(Arena *arena, const Plan *plan, DateRange range, size_t *ret_n);
+
+enum { PLAN_VARIABLES = 4 };
+/* What an external command is told of the dates of [range): {from}, {to} (not included), {to_inclusive}, {database}.
+ * Values in the arena. */
+void plan_variables(Arena *arena, const Plan *plan, DateRange range, ProcessVariable ret[PLAN_VARIABLES]);
 
 /* Is this date allowed to lose all its rows? */
 bool plan_may_empty(const Plan *plan, Instant date);

@@ -83,3 +83,16 @@ Job plan_job(const Plan *plan, const Instant *dates, size_t n) {
                .n_row_checks = plan->n_row_checks,
                .max_examples = PLAN_EXAMPLES};
 }
+
+void plan_variables(Arena *arena, const Plan *plan, DateRange range, ProcessVariable ret[PLAN_VARIABLES]) {
+  const DateCodec *codec = &plan->shape.codec;
+  const char *database = plan->spec.database_path;
+  char from[32], to[32], last[32];
+  grain_label(codec->grain, codec->zone, range.from, from);
+  grain_label(codec->grain, codec->zone, range.to, to);
+  grain_label(codec->grain, codec->zone, grain_floor(codec->grain, codec->zone, range.to - 1), last);
+  ret[0] = (ProcessVariable){"{from}", "TIDEGATE_FROM", arena_strdup(arena, from)};
+  ret[1] = (ProcessVariable){"{to}", "TIDEGATE_TO", arena_strdup(arena, to)};
+  ret[2] = (ProcessVariable){"{to_inclusive}", "TIDEGATE_TO_INCLUSIVE", arena_strdup(arena, last)};
+  ret[3] = (ProcessVariable){"{database}", "TIDEGATE_DATABASE", database == NULL ? "" : database};
+}

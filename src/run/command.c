@@ -1,47 +1,13 @@
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/process.h"
 #include "run/run_int.h"
 
-typedef struct Place {
-  const char *name, *variable;
-  const char *value;
-} Place;
+enum { SHADOW = PLAN_VARIABLES, BATCH, N_VARIABLES };
 
-enum { N_PLACES = 6 };
-
-static void fill_places(Run *run, const Job *job, int64_t batch, Place places[N_PLACES]) {
-  const DateCodec *codec = &run->plan->shape.codec;
-  char from[32], to[32], last[32];
-  grain_label(codec->grain, codec->zone, job->dates[0], from);
-  grain_label(codec->grain, codec->zone, job->dates[job->n], to);
-  grain_label(codec->grain, codec->zone, job->dates[job->n - 1], last);
-  const Place filled[N_PLACES] = {
-      {"{from}", "TIDEGATE_FROM", arena_strdup(run->arena, from)},
-      {"{to}", "TIDEGATE_TO", arena_strdup(run->arena, to)},
-      {"{to_inclusive}", "TIDEGATE_TO_INCLUSIVE", arena_strdup(run->arena, last)},
-      {"{shadow}", "TIDEGATE_SHADOW", arena_printf(run->arena, "tidegate_%s_shadow", run->record->id)},
-      {"{batch}", "TIDEGATE_BATCH", arena_printf(run->arena, "%lld", (long long)batch)},
-      {"{database}", "TIDEGATE_DATABASE", run->plan->spec.database_path},
-  };
-  memcpy(places, filled, sizeof filled);
-}
-
-static char *fill_word(Arena *arena, const char *word, const Place places[N_PLACES]) {
-  BUF_SCOPED out = {0};
-  while (*word != '\0') {
-    const Place *place = NULL;
-    for (int i = 0; i < N_PLACES && place == NULL; i++)
-      if (strncmp(word, places[i].name, strlen(places[i].name)) == 0) place = &places[i];
-    if (place != NULL) {
-      buf_puts(&out, place->value);
-      word += strlen(place->name);
-    } else {
-      buf_putc(&out, *word++);
-    }
-  }
-  return arena_strdup(arena, buf_text(&out));
+static void fill_variables(Run *run, const Job *job, int64_t batch, ProcessVariable variables[N_VARIABLES]) {
+  plan_variables(run->arena, run->plan, (DateRange){job->dates[0], job->dates[job->n]}, variables);
+  variables[SHADOW] =
+      (ProcessVariable){"{shadow}", "TIDEGATE_SHADOW", arena_printf(run->arena, "tidegate_%s_shadow", run->record->id)};
+  variables[BATCH] = (ProcessVariable){"{batch}", "TIDEGATE_BATCH", arena_printf(run->arena, "%lld", (long long)batch)};
 }
 
 static bool go_on(void *context) {
@@ -62,10 +28,10 @@ static bool whole_fingerprint(Run *run, Fingerprint *ret, Error *err) {
 
 bool run_command(Run *run, const Job *job, int64_t batch, const char **ret_log, Error *err) {
   const SpecRecompute *recompute = &run->plan->spec.recompute;
-  Place places[N_PLACES];
+  ProcessVariable variables[N_VARIABLES];
   BUF_SCOPED log = {0};
   Fingerprint before, after;
-  fill_places(run, job, batch, places);
+  fill_variables(run, job, batch, variables);
   size_t n = 0;
   char **argv = arena_array(run->arena, recompute->command.n + 3, sizeof *argv);
   if (recompute->shell) {
@@ -73,11 +39,9 @@ bool run_command(Run *run, const Job *job, int64_t batch, const char **ret_log, 
     argv[n++] = "-c";
   }
   for (size_t i = 0; i < recompute->command.n; i++)
-    argv[n++] = fill_word(run->arena, recompute->command.items[i].text, places);
+    argv[n++] = process_fill(run->arena, recompute->command.items[i].text, variables, N_VARIABLES);
   if (!whole_fingerprint(run, &before, err)) return false;
-  ProcessVariable variables[N_PLACES];
-  for (int i = 0; i < N_PLACES; i++) variables[i] = (ProcessVariable){places[i].variable, places[i].value};
-  ProcessRules rules = {variables, N_PLACES, recompute->timeout, "`recompute: timeout`", go_on, run};
+  ProcessRules rules = {variables, N_VARIABLES, recompute->timeout, "`recompute: timeout`", go_on, run};
   bool ok = process_run(argv, &rules, &log, err);
   *ret_log = arena_strdup(run->arena, buf_text(&log));
   if (!ok) return false;
@@ -85,7 +49,7 @@ bool run_command(Run *run, const Job *job, int64_t batch, const char **ret_log, 
   if (fingerprint_equal(&before, &after)) return true;
   error_set(err, ERR_COMMAND,
             "%s changed while the command ran: it wrote production instead of %s, or another writer did",
-            run->plan->shape.table, places[3].value);
+            run->plan->shape.table, variables[SHADOW].value);
   return error_hint(
       err, "look at what the command writes; if production must be written in place, use: tidegate snapshot SPEC");
 }

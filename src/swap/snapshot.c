@@ -158,22 +158,12 @@ bool swap_restore(Arena *arena, Engine *engine, BackfillRecord *record, const Pl
  * ------------------------------------------------------------------------------------------------------------ */
 
 static bool run_tool(Act *act, const char *shell_line, Error *err) {
-  const DateCodec *codec = &act->plan->shape.codec;
-  size_t n;
-  char from[32], to[32], last[32];
+  ProcessVariable variables[PLAN_VARIABLES];
   BUF_SCOPED log = {0};
-  const Instant *dates = plan_dates(act->arena, act->plan, act->plan->range, &n);
-  grain_label(codec->grain, codec->zone, act->plan->range.from, from);
-  grain_label(codec->grain, codec->zone, act->plan->range.to, to);
-  grain_label(codec->grain, codec->zone, dates[n - 1], last);
-  const ProcessVariable variables[] = {{"TIDEGATE_FROM", from},
-                                       {"TIDEGATE_TO", to},
-                                       {"TIDEGATE_TO_INCLUSIVE", last},
-                                       {"TIDEGATE_DATABASE", act->plan->spec.database_path}};
-  ProcessRules rules = {
-      variables, sizeof variables / sizeof *variables, act->plan->spec.recompute.timeout, "`recompute: timeout`", NULL,
-      NULL};
-  char *argv[] = {"/bin/sh", "-c", arena_strdup(act->arena, shell_line), NULL};
+  plan_variables(act->arena, act->plan, act->plan->range, variables);
+  ProcessRules rules = {variables, PLAN_VARIABLES, act->plan->spec.recompute.timeout, "`recompute: timeout`", NULL,
+                        NULL};
+  char *argv[] = {"/bin/sh", "-c", process_fill(act->arena, shell_line, variables, PLAN_VARIABLES), NULL};
   bool ok = process_run(argv, &rules, &log, err);
   Error ignored;
   act->engine->ops->ledger_event(act->engine, act->record->id, ledger_owner(), ok ? "tool ended" : "tool failed",

@@ -55,8 +55,8 @@ typedef struct SnapshotFacts {
 bool swap_snapshot(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, SnapshotFacts *ret,
                    Error *err);
 
-/* Runs the tool that writes in place (argv[0] …, NULL-terminated; places {from} {to} {to_inclusive} filled), then
- * checks. snapshotted → opened → checked, or restored when it fails. */
+/* Runs the tool that writes in place (a line for /bin/sh, with the places and variables of plan_variables over the
+ * whole range), then checks. snapshotted → opened → checked, or restored when it fails. */
 bool swap_open(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, const char *shell_line,
                SnapshotFacts *ret, Error *err);
 
