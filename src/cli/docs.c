@@ -10,13 +10,10 @@
 static const struct {
   const char *path;
   void (*print)(Buf *out);
-} pages[] = {{"docs/reference/commands.md", docs_commands},
-             {"docs/reference/exit-codes.md", docs_exit_codes},
-             {"docs/reference/states.md", docs_states},
-             {"docs/reference/gate-rules.md", docs_gate_rules},
-             {"docs/reference/spec.md", docs_spec},
-             {"completions/tidegate.bash", docs_bash},
-             {"completions/_tidegate", docs_zsh}};
+} pages[] = {{"docs/reference/commands.md", docs_commands},     {"docs/reference/exit-codes.md", docs_exit_codes},
+             {"docs/reference/states.md", docs_states},         {"states.mermaid", docs_states_diagram},
+             {"docs/reference/gate-rules.md", docs_gate_rules}, {"docs/reference/spec.md", docs_spec},
+             {"completions/tidegate.bash", docs_bash},          {"completions/_tidegate", docs_zsh}};
 
 /* Makes every directory of the path. */
 static bool make_directories(Arena *arena, const char *path) {

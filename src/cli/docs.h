@@ -6,7 +6,7 @@
 
 /*
  * What is printed from the program's own tables, so that it cannot differ from it: `tidegate --print-docs DIR` makes
- * DIR/docs/reference/, DIR/man/ and DIR/completions/. Gives the exit status.
+ * DIR/docs/reference/, DIR/man/, DIR/completions/ and DIR/states.mermaid. Gives the exit status.
  */
 int docs_print(const char *directory);
 
@@ -14,6 +14,8 @@ int docs_print(const char *directory);
 void docs_commands(Buf *out);
 void docs_exit_codes(Buf *out);
 void docs_states(Buf *out);
+/* The diagram of states alone; script/docs puts it into ARCHITECTURE.md. */
+void docs_states_diagram(Buf *out);
 void docs_gate_rules(Buf *out);
 void docs_spec(Buf *out);
 

@@ -67,15 +67,23 @@ void docs_exit_codes(Buf *out) {
   }
 }
 
-void docs_states(Buf *out) {
+void docs_states_diagram(Buf *out) {
   size_t n = 0;
   const Transition *all = state_transitions(&n);
-  buf_printf(out, "# States\n\n%s```mermaid\nstateDiagram-v2\n  [*] --> %s\n", made, state_name(STATE_planned));
+  buf_printf(out, "```mermaid\nstateDiagram-v2\n  [*] --> %s\n", state_name(STATE_planned));
   for (size_t i = 0; i < n; i++)
     buf_printf(out, "  %s --> %s: %s\n", state_name(all[i].from), state_name(all[i].to), all[i].verb);
   for (int state = 0; state < STATE_COUNT_; state++)
     if (state_is_final((State)state)) buf_printf(out, "  %s --> [*]\n", state_name((State)state));
-  buf_puts(out, "```\n\n| state | what the ledger holds then |\n|---|---|\n");
+  buf_puts(out, "```\n");
+}
+
+void docs_states(Buf *out) {
+  size_t n = 0;
+  const Transition *all = state_transitions(&n);
+  buf_printf(out, "# States\n\n%s", made);
+  docs_states_diagram(out);
+  buf_puts(out, "\n| state | what the ledger holds then |\n|---|---|\n");
   for (int state = 0; state < STATE_COUNT_; state++)
     buf_printf(out, "| %s | %s |\n", state_name((State)state), state_meaning((State)state));
   buf_puts(out, "\n| from | to | verb | when |\n|---|---|---|---|\n");

@@ -135,7 +135,7 @@ static bool triggers_undeclared(const GateCase *gate, GateReason *ret) {
                "%s has triggers (%s): publishing would set them off for every changed row, and their side "
                "effects cannot be rolled back",
                plan->shape.table, buf_text(&names));
-  return gate_advise(gate, ret, "declare what is right for them: triggers: fire, or triggers: skip, under allow");
+  return gate_advise(gate, ret, "declare what is right for them: triggers: fire, or triggers: skip");
 }
 
 static bool sources_missing(const GateCase *gate, GateReason *ret) {
