@@ -245,6 +245,35 @@ class Moves(Flow):
         self.assertEqual(self.rows("SELECT * FROM fact"), self.before)
 
 
+class Names(Flow):
+    """The user's tables may be called what the program's own SQL might call something."""
+
+    def test_short_names(self):
+        for name in ("s", "p", "n", "o", "c", "m", "d", "k", "f", "rows", "changes", "source"):
+            with self.subTest(name):
+                self.tearDown()
+                self.setUp()
+                self.sql(f"""
+                CREATE TABLE "{name}"(id INTEGER PRIMARY KEY, day TEXT, v INTEGER);
+                INSERT INTO "{name}" VALUES(1, '2024-01-01', 5), (2, '2024-01-02', 6), (4, '2024-01-02', 7);
+                CREATE TABLE fact(id INTEGER PRIMARY KEY, day TEXT NOT NULL, v INTEGER);
+                INSERT INTO fact VALUES(1, '2024-01-01', 5), (2, '2024-01-02', 0), (3, '2024-01-02', 1);
+                """)
+                spec = self.spec(f"""
+                target: fact
+                range: 2024-01-01..2024-01-02
+                wrong: v
+                correct: v of the source
+                changes: {{v: id > 0, new rows: id = 4, vanished rows: id = 3}}
+                checks: {{rows: [v > 0], totals: ["sum(v) = (SELECT sum(v) FROM {name} WHERE day >= :from AND day < :to)"]}}
+                recompute: SELECT id, day, v FROM "{name}" WHERE day >= :from AND day < :to
+                """)
+                self.swapped(spec)
+                self.assertEqual(self.rows("SELECT * FROM fact"), self.rows(f'SELECT * FROM "{name}"'))
+                self.tidegate("rollback", spec)
+                self.assertEqual(self.rows("SELECT id, v FROM fact"), [(1, 5), (2, 0), (3, 1)])
+
+
 class WayWithoutWal(Way):
     wal = False
 

@@ -155,7 +155,7 @@ static const char *join_sql(Compare *compare) {
     buf_printf(&aliases, "%s%s", i == 0 ? "" : ", ", sql_ident(arena, sql->shape->columns[sql->given[i]].name));
   for (size_t i = 0; i < compare->job->n_row_checks && !compare->job->fingerprint_only; i++)
     buf_printf(&aliases, ", \"tidegate_check_%zu\"", i);
-  return arena_printf(arena, "WITH s(%s) AS (%s LIMIT -1) SELECT %s%s, %s, %s FROM s LEFT JOIN %s AS p ON %s",
+  return arena_printf(arena, "WITH tidegate_recompute(%s) AS (%s LIMIT -1) SELECT %s%s, %s, %s FROM tidegate_recompute AS s LEFT JOIN %s AS p ON %s",
                       buf_text(&aliases), compare_recompute_sql(arena, sql, compare->job),
                       shape_list(arena, sql->shape, sql->given, sql->n_given, "s.", ""), buf_text(&names), sql->present,
                       shape_list(arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), sql->table,
