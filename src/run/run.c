@@ -9,6 +9,8 @@
 /* Progress is told at most this often. */
 static const double TELL_EVERY = 0.1;
 static const double REST_SLICE = 0.1;
+/* Between two tries at the lock. */
+static const double LONGEST_REST = 0.25;
 
 double run_seconds(void) {
   struct timespec t;
@@ -46,6 +48,11 @@ bool run_rest(Run *run, double seconds, const char *doing) {
     nanosleep(&(struct timespec){0, (long)(slice * 1e9)}, NULL);
   }
   return !run_stopped(run);
+}
+
+double run_needed_seconds(const Run *run, int64_t rows) {
+  const SpecBudget *budget = &run->plan->spec.budget;
+  return run_expected_seconds(run, rows) + (double)budget->lock_tries * (budget->lock + LONGEST_REST);
 }
 
 bool run_begin(Run *run, EngineWriter *writer, Error *err) {
@@ -119,7 +126,7 @@ static bool batches(Run *run, Error *err) {
     if (run_stopped(run))
       return error_set(err, ERR_PAUSED, "paused after %lld of %zu dates", (long long)run->progress.dates_done,
                        run->n_dates);
-    if (!wait_for_gate(run, run_expected_seconds(run, rows), NULL, err)) return false;
+    if (!wait_for_gate(run, run_needed_seconds(run, rows), NULL, err)) return false;
     DateRange range = {run->dates[from].date,
                        grain_next(plan->shape.codec.grain, plan->shape.codec.zone, run->dates[from + n - 1].date)};
     char label[96];

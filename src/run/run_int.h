@@ -31,6 +31,8 @@ bool run_stopped(const Run *run);
 void run_tell(Run *run, const char *doing, bool waiting);
 /* Begins a transaction, trying the lock as often as the budget says and sleeping between tries. */
 bool run_begin(Run *run, EngineWriter *writer, Error *err);
+/* Seconds that a batch of rows must have before the window closes: its work and every try at the lock (law 4). */
+double run_needed_seconds(const Run *run, int64_t rows);
 
 /* size.c: the next batch: dates [*ret_from, *ret_from + *ret_n) of run->dates; false when every date is written. */
 bool run_next_batch(const Run *run, size_t *ret_from, size_t *ret_n);

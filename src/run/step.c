@@ -186,7 +186,7 @@ bool run_step(Run *run, size_t from, size_t n, Error *err) {
   Verdict verdict;
   const GatePass *pass;
   EngineWriter *writer = NULL;
-  if (!gate_judge(&arena, run->engine, run->plan, GATE_BATCH, run_expected_seconds(run, rows), &verdict, &pass, err))
+  if (!gate_judge(&arena, run->engine, run->plan, GATE_BATCH, run_needed_seconds(run, rows), &verdict, &pass, err))
     return false;
   if (pass == NULL) return gate_deny(&verdict, err);
   if (!run->engine->ops->writer_open(run->engine, pass, run->record->id, run->epoch, &writer, err)) return false;

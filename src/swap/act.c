@@ -5,10 +5,20 @@
 #include "base/doc.h"
 #include "swap/swap_int.h"
 
+/* Between two tries at the lock, in seconds. */
+static const double LONGEST_REST = 0.25;
+
 double swap_seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* The lock may have to be tried often: that too must fit before the window closes (law 4). */
+static double with_retries(const Act *act, double need) {
+  if (act->plan == NULL || need <= 0) return need;
+  const SpecBudget *budget = &act->plan->spec.budget;
+  return need + (double)budget->lock_tries * (budget->lock + LONGEST_REST);
 }
 
 bool act_begin(Act *act, const char *verb, GateAct gate, double need, Error *err) {
@@ -18,7 +28,7 @@ bool act_begin(Act *act, const char *verb, GateAct gate, double need, Error *err
   if (!ledger_allows(act->record, verb, err) || !ledger_lease(act->engine, act->record->id, ttl, &act->epoch, err))
     return false;
   bool ok = ledger_reload(act->engine, act->arena, act->record, err) && ledger_allows(act->record, verb, err) &&
-            gate_judge(act->arena, act->engine, act->plan, gate, need, &verdict, &pass, err) &&
+            gate_judge(act->arena, act->engine, act->plan, gate, with_retries(act, need), &verdict, &pass, err) &&
             (pass != NULL || gate_deny(&verdict, err)) &&
             act->engine->ops->writer_open(act->engine, pass, act->record->id, act->epoch, &act->writer, err);
   if (!ok) act_end(act);
@@ -68,6 +78,14 @@ bool act_commit(Act *act, const char *verb, const char *reason, const char *doc,
     return act->engine->ops->commit(act->writer, err);
   act->engine->ops->abort(act->writer);
   return false;
+}
+
+bool act_took_too_long(const Act *act, Error *err) {
+  char limit[32];
+  if (err->code != ERR_PAUSED) return false;
+  duration_label(act->plan->spec.budget.swap_lock, limit);
+  error_set(err, ERR_PAUSED, "it took longer than `budget: swap_lock` (%s) allows and was taken back whole", limit);
+  return error_hint(err, "production is untouched: raise the limit or choose a smaller range, then try again");
 }
 
 Job act_whole_job(const Act *act) {

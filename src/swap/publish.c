@@ -75,11 +75,26 @@ static bool refused(Act *act, Error *err) {
   if (refusal.code != ERR_HELD || !act_lock(act, NULL, &tries, err) ||
       !act_commit(act, "hold", refusal.message, NULL, NULL, err)) {
     *err = refusal;
-    return false;
+    return act_took_too_long(act, err);
   }
   *err = refusal;
   return error_hint(err, "production is untouched. Put the cause right and try again: tidegate run %s",
                     act->record->id);
+}
+
+/*
+ * Is production what was recomputed? The exact counts and the fingerprints under the lock prove it, unless triggers
+ * fired that may have written other values: then every row of the change set is looked at before it is committed.
+ */
+static bool as_sealed(Act *act, Error *err) {
+  Conflicts conflicts = {0};
+  const Plan *plan = act->plan;
+  if (plan->n_triggers == 0 || plan->spec.triggers != TRIGGERS_FIRE) return true;
+  if (!act->engine->ops->conflicts(act->engine, act->arena, &plan->shape, act->record->id, 0, &conflicts, err))
+    return false;
+  return conflicts.count == 0 ||
+         error_set(err, ERR_HELD, "triggers of %s wrote other values than were sealed, in %" PRId64 " rows",
+                   plan->shape.table, conflicts.count);
 }
 
 static bool publish(Act *act, const volatile sig_atomic_t *stop, SwapFacts *ret, Error *err) {
@@ -88,26 +103,13 @@ static bool publish(Act *act, const volatile sig_atomic_t *stop, SwapFacts *ret,
   Recheck recheck = {0};
   double locked = 0;
   if (!recheck_init(act, &recheck, err) || !lock_unchanged(act, &recheck, stop, ret, &locked, err)) return false;
-  if (!ops->apply(act->writer, shape, act->columns, act->counts, act->plan->spec.triggers == TRIGGERS_SKIP, err))
+  if (!ops->apply(act->writer, shape, act->columns, act->counts, act->plan->spec.triggers == TRIGGERS_SKIP, err) ||
+      !as_sealed(act, err))
     return refused(act, err);
   if (!act_commit(act, "swap", NULL, "swap", swap_json(act, swap_seconds() - locked), err)) return false;
   ret->lock_seconds = swap_seconds() - locked;
   ret->counts = act->counts;
   return ops->now(act->engine, &ret->at, err);
-}
-
-/*
- * Is production what was recomputed? The exact counts and the fingerprints under the lock prove it, unless triggers
- * fired that may have written other values: then every row of the change set is looked at.
- */
-static bool verify(Act *act, bool *ret, Error *err) {
-  Conflicts conflicts = {0};
-  bool fired = act->plan->n_triggers > 0 && act->plan->spec.triggers == TRIGGERS_FIRE;
-  if (fired &&
-      !act->engine->ops->conflicts(act->engine, act->arena, &act->plan->shape, act->record->id, 0, &conflicts, err))
-    return false;
-  *ret = conflicts.count == 0;
-  return true;
 }
 
 /* After a rollback the same sealed change set may be published again. */
@@ -128,7 +130,7 @@ bool swap_publish(Arena *arena, Engine *engine, BackfillRecord *record, const Pl
   }
   if (!act_begin(&act, verb, GATE_SWAP, plan->spec.budget.swap_lock, err)) return false;
   bool ok = act_read_seal(&act, err) && reopen(&act, err) && publish(&act, stop, ret, err);
-  if (ok && !verify(&act, &ret->verified, err)) ret->verified = false;
+  ret->verified = ok;
   act_end(&act);
   return ok;
 }

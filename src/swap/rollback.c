@@ -50,7 +50,7 @@ static bool rollback(Act *act, LaterRows later, const volatile sig_atomic_t *sto
   if (!kept_whole(act, err) || !ops->revert(act->writer, shape, act->columns, later,
                                             act->plan->spec.triggers == TRIGGERS_SKIP, &ret->left, err)) {
     ops->abort(act->writer);
-    return false;
+    return act_took_too_long(act, err);
   }
   const char *reason = arena_printf(act->arena, "%s; %" PRId64 " rows left as they are", decision(later), ret->left);
   if (!act_commit(act, "rollback", reason, NULL, NULL, err)) return false;

@@ -29,6 +29,8 @@ bool act_read_seal(Act *act, Error *err);
 bool act_lock(Act *act, const volatile sig_atomic_t *stop, int *ret_tries, Error *err);
 /* Moves the state along the verb and commits; on failure everything is rolled back. */
 bool act_commit(Act *act, const char *verb, const char *reason, const char *doc, const char *json, Error *err);
+/* After an abort: says so when it was the deadline, which alone interrupts under the lock; always returns false. */
+bool act_took_too_long(const Act *act, Error *err);
 /* A job over the whole range of the plan. */
 Job act_whole_job(const Act *act);
 
