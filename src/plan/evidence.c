@@ -93,6 +93,8 @@ bool plan_resolve_unproven(Resolver *resolver, Error *err) {
   else if (!plan->control.declared)
     add_unproven(resolver, "that the recompute reproduces dates that are right today: no control dates are declared");
   if (plan->n_scope == 0) add_unproven(resolver, "that nothing else changes: no change scope is declared");
+  if (plan->n_scope > 0 && !plan->shape.keyed)
+    add_unproven(resolver, "that nothing else changes: without a key no row can be held against `changes`");
   if (plan->n_total_checks == 0)
     add_unproven(resolver, "that totals agree with the sources: no check on totals is declared");
   if (plan->n_row_checks == 0)

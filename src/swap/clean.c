@@ -59,7 +59,9 @@ static bool retention_passed(Act *act, bool early, Error *err) {
   Instant now;
   char left[32];
   if (!act->engine->ops->now(act->engine, &now, err)) return false;
-  double since = (double)(now - act->record->swapped_at);
+  /* A range written in place was never swapped: there the check counts. */
+  Instant then = act->record->swapped_at != 0 ? act->record->swapped_at : act->record->changed_at;
+  double since = (double)(now - then);
   if (early || since >= act->plan->spec.retention) return true;
   duration_label(act->plan->spec.retention - since, left);
   error_set(err, ERR_DENIED, "the old rows are to be kept for another %s", left);

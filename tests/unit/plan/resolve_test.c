@@ -153,6 +153,17 @@ static void a_command_gives_every_column(void **state) {
   assert_among(plan.unproven, plan.n_unproven, "a command is not run while planning");
 }
 
+static void without_a_key_the_change_scope_proves_nothing(void **state) {
+  Fixture *f = *state;
+  run(f, sales_sql);
+  run(f, "CREATE TABLE heap (day TEXT, total INTEGER); INSERT INTO heap SELECT day, total FROM sales");
+  Plan plan = plan_of(f,
+                      "target: heap\nrange: 2024-03-05\nwrong: w\ncorrect: c\nchanges: total\nproduction: none\n"
+                      "recompute: SELECT day, total FROM sales WHERE day >= :from AND day < :to\n");
+  assert_false(plan.shape.keyed);
+  assert_among(plan.unproven, plan.n_unproven, "without a key");
+}
+
 static void the_digest_follows_what_the_plan_rests_on(void **state) {
   Fixture *f = *state;
   run(f, sales_sql);
@@ -176,6 +187,7 @@ int main(void) {
       FIXTURE_TEST(a_key_is_taken_from_a_unique_index),
       FIXTURE_TEST(numbers_are_dates_when_their_name_says_so),
       FIXTURE_TEST(a_command_gives_every_column),
+      FIXTURE_TEST(without_a_key_the_change_scope_proves_nothing),
       FIXTURE_TEST(the_digest_follows_what_the_plan_rests_on),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
