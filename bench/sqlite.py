@@ -209,11 +209,12 @@ def main():
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    options.folder = options.folder.resolve()  # a spec names its database relative to itself
     options.folder.mkdir(parents=True, exist_ok=True)
     data = options.folder / f"data-{options.days}-{options.rows}"
     data.mkdir(exist_ok=True)
     dense, sparse = make(data, options.days, options.rows)
-    gate = Tidegate(os.path.abspath(options.binary), options.folder.resolve())
+    gate = Tidegate(os.path.abspath(options.binary), options.folder)
     ways = {"naive": naive, "floor": floor, "two": gate.two, "one": gate.one}
     expected = RIGHT_SUM if (options.days, options.rows) == (365, 10000) else None
     report = {"machine": f"{platform.machine()}, {os.cpu_count()} cores, SQLite {sqlite3.sqlite_version}", "ratios": {}}

@@ -97,7 +97,7 @@ void docs_gate_rules(Buf *out) {
   const GateRuleFacts *rules = gate_rules(&n);
   buf_printf(out,
              "# Rules of the gate\n\n%sJudged in this order; a verdict names every rule that matched. The laws are "
-             "those of the design.\n\n| rule | law | what it denies |\n|---|---|---|\n",
+             "those of [the design](../design.md).\n\n| rule | law | what it denies |\n|---|---|---|\n",
              made);
   for (size_t i = 0; i < n; i++) {
     buf_printf(out, "| %s | %s | ", rules[i].name, rules[i].law);

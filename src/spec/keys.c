@@ -84,7 +84,7 @@ static const SpecRow rows[] = {
     {{"allow.emptied_dates", BACKFILL, NULL, "[2013-02-14]", "dates or ranges whose rows may all go"},
      spec_read_texts,
      AT(allow_emptied)},
-    {{"allow.null_dates", BACKFILL, "no", "yes", "the recompute may give rows without a date, which are left out"},
+    {{"allow.null_dates", BACKFILL, "no", "yes", "production may have rows without a date: they stay as they are"},
      spec_read_bool,
      AT(allow_null_dates)},
     {{"allow.null_keys", BACKFILL, "no", "yes", "a key column may be NULL"}, spec_read_bool, AT(allow_null_keys)},
