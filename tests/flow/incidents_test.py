@@ -3,17 +3,14 @@
 B16, B21 and B22 need a server and are not here. Where a case is about other machinery (B12, B13, B15, B29, B32) the
 nearest thing that Tidegate itself decides stands for it."""
 
-import json
-import os
 import sqlite3
-import subprocess
 import sys
 import textwrap
 import threading
 import unittest
 
 import harness
-from harness import BINARY, COMMAND, DENIED, DRIFT, HELD, LEASED, LOCKED, NO_CHANGE, PAUSED, STATE, Flow, cron_in, wait_until
+from harness import COMMAND, DENIED, DRIFT, HELD, NO_CHANGE, PAUSED, STATE, Flow, cron_in, wait_until
 
 
 class Incident(Flow):
