@@ -1,21 +1,21 @@
+#include "engine/sqlite/sqlite_sql.h"
 #include "engine/sqlite/stage.h"
 #include "engine/sqlite/work.h"
 
-static void column_definitions(Arena *arena, Buf *out, const ShapeSql *sql, const size_t *columns, size_t n,
-                               const char *prefix) {
+static const char *column_definitions(Arena *arena, const ShapeSql *sql, const size_t *columns, size_t n,
+                                      const char *prefix) {
+  BUF_SCOPED out = {0};
   for (size_t i = 0; i < n; i++)
-    buf_printf(out, ", %s %s",
+    buf_printf(&out, ", %s %s",
                sql_ident(arena, arena_printf(arena, "%s%s", prefix, sql->shape->columns[columns[i]].name)),
                affinity_word(sql->affinity[columns[i]]));
+  return arena_strdup(arena, buf_text(&out));
 }
 
-const char *stage_create_sql(Arena *arena, const ShapeSql *sql, const char *create, const char *name) {
-  BUF_SCOPED out = {0};
-  buf_printf(&out, "%s %s (op TEXT, date INTEGER", create, name);
-  column_definitions(arena, &out, sql, sql->stored, sql->n_stored, "old_");
-  column_definitions(arena, &out, sql, sql->given, sql->n_given, "new_");
-  buf_puts(&out, ")");
-  return arena_strdup(arena, buf_text(&out));
+const char *stage_create_sql(Arena *arena, const ShapeSql *sql, const char *table) {
+  return sql_fill(arena, sql_batch_create, "table", table, "old",
+                  column_definitions(arena, sql, sql->stored, sql->n_stored, "old_"), "new",
+                  column_definitions(arena, sql, sql->given, sql->n_given, "new_"), NULL);
 }
 
 typedef struct Stage {
@@ -39,17 +39,15 @@ static bool stage_put(void *context, char op, Instant date, const Value *old_row
   return ok;
 }
 
-static bool stage_insert(Stage *stage, const char *table, Error *err) {
-  BUF_SCOPED out = {0};
-  buf_printf(&out, "INSERT INTO %s VALUES (?, ?", table);
-  for (size_t i = 0; i < stage->sql->n_stored + stage->sql->n_given; i++) buf_puts(&out, ", ?");
-  buf_puts(&out, ")");
-  return sql_prepare(stage->engine, buf_text(&out), &stage->insert, "staging", err);
+static bool stage_insert(Stage *stage, Arena *arena, const char *table, Error *err) {
+  size_t n = 2 + stage->sql->n_stored + stage->sql->n_given; /* op, date, old and new values */
+  const char *text = sql_fill(arena, sql_batch_add, "table", table, "parameters", shape_parameters(arena, n), NULL);
+  return sql_prepare(stage->engine, text, &stage->insert, "staging", err);
 }
 
 static bool compare_into(Stage *stage, Arena *arena, const Job *job, const char *table, BatchFacts *ret, Error *err) {
   CompareSink sink = {stage_put, stage};
-  bool ok = stage_insert(stage, table, err) && compare_run(stage->engine, arena, job, &sink, ret, err);
+  bool ok = stage_insert(stage, arena, table, err) && compare_run(stage->engine, arena, job, &sink, ret, err);
   stmt_finalize(&stage->insert);
   return ok;
 }
@@ -58,15 +56,9 @@ bool stage_compare(SqliteEngine *engine, Arena *arena, const Job *job, BatchFact
   ShapeSql sql;
   if (!shape_sql(engine, arena, job->shape, &sql, err)) return false;
   Stage stage = {.engine = engine, .sql = &sql};
-  return sql_run(engine, "DROP TABLE IF EXISTS " STAGE_TABLE, "staging", err) &&
-         sql_run(engine, stage_create_sql(arena, &sql, "CREATE TEMP TABLE", "tidegate_stage"), "staging", err) &&
+  return sql_run(engine, sql_batch_stage_forget, "staging", err) &&
+         sql_run(engine, stage_create_sql(arena, &sql, STAGE_TABLE), "staging", err) &&
          compare_into(&stage, arena, job, STAGE_TABLE, ret, err);
-}
-
-static const char *changes_table(Arena *arena, const char *id) {
-  char name[SQLITE_OBJECT_NAME];
-  sqlite_object_name(name, id, "changes");
-  return arena_printf(arena, "main.\"%s\"", name);
 }
 
 /* A key that moved away from a date outside these goes back to being a delete there: its move is forgotten with the
@@ -74,11 +66,7 @@ static const char *changes_table(Arena *arena, const char *id) {
 static const char *moves_back_sql(Arena *arena, const ShapeSql *sql, const char *changes) {
   const char *old_columns = shape_list(arena, sql->shape, sql->stored, sql->n_stored, "", "old_");
   const char *old_date = sql_ident(arena, arena_printf(arena, "old_%s", sql->shape->columns[sql->shape->date].name));
-  return arena_printf(
-      arena,
-      "INSERT INTO %s (op, date, %s) SELECT 'D', tidegate_date(%s), %s FROM %s WHERE op = 'M' AND date >= :first "
-      "AND date < :last AND NOT (tidegate_date(%s) >= :first AND tidegate_date(%s) < :last)",
-      changes, old_columns, old_date, old_columns, changes, old_date, old_date);
+  return sql_fill(arena, sql_batch_moves_back, "changes", changes, "old", old_columns, "old_date", old_date, NULL);
 }
 
 static bool forget_changes(SqliteEngine *engine, const Shape *shape, const char *id, DateRange range, Error *err) {
@@ -86,10 +74,10 @@ static bool forget_changes(SqliteEngine *engine, const Shape *shape, const char 
   ShapeSql sql;
   if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
   sqlite_use_codec(engine, &shape->codec);
-  const char *changes = changes_table(&arena, id);
+  const char *changes = shape_object(&arena, id, "changes");
   const char *statements[] = {
       moves_back_sql(&arena, &sql, changes),
-      arena_printf(&arena, "DELETE FROM %s WHERE date >= :first AND date < :last", changes),
+      sql_fill(&arena, sql_batch_forget, "changes", changes, NULL),
   };
   for (size_t i = 0; i < 2; i++) {
     STMT_SCOPED stmt = {0};
@@ -105,11 +93,7 @@ static bool forget_changes(SqliteEngine *engine, const Shape *shape, const char 
 /* Were any of these dates stored before? */
 static bool stored_before(SqliteEngine *engine, const char *id, DateRange range, bool *ret, Error *err) {
   STMT_SCOPED stmt = {0};
-  if (!sql_prepare(engine,
-                   "SELECT 1 FROM main.tidegate_date WHERE backfill = :id AND date >= :first AND date < :last AND "
-                   "batch > 0 LIMIT 1",
-                   &stmt, "looking for an earlier attempt", err))
-    return false;
+  if (!sql_prepare(engine, sql_batch_stored_before, &stmt, "looking for an earlier attempt", err)) return false;
   sql_bind_text(&stmt, ":id", id);
   sql_bind_int(&stmt, ":first", range.from);
   sql_bind_int(&stmt, ":last", range.to);
@@ -128,7 +112,7 @@ static bool compute_directly(EngineWriter *writer, Arena *arena, const Job *job,
   ShapeSql sql;
   if (!shape_sql(writer->engine, arena, job->shape, &sql, err) || !forget_earlier(writer, job, err)) return false;
   Stage stage = {.engine = writer->engine, .sql = &sql};
-  return compare_into(&stage, arena, job, changes_table(arena, writer->id), ret, err);
+  return compare_into(&stage, arena, job, shape_object(arena, writer->id, "changes"), ret, err);
 }
 
 bool sqlite_compute(EngineWriter *writer, Arena *arena, const Job *job, const Interrupt *interrupt, BatchFacts *ret,
@@ -145,11 +129,9 @@ bool sqlite_store(EngineWriter *writer, const Job *job, const BatchFacts *facts,
                   Error *err) {
   ARENA_SCOPED arena = {0};
   SqliteEngine *engine = writer->engine;
-  if (!writer->direct &&
-      (!forget_earlier(writer, job, err) ||
-       !sql_run(engine,
-                arena_printf(&arena, "INSERT INTO %s SELECT * FROM " STAGE_TABLE, changes_table(&arena, writer->id)),
-                "storing the batch", err)))
+  const char *store = sql_fill(&arena, sql_batch_store, "changes", shape_object(&arena, writer->id, "changes"), "stage",
+                               STAGE_TABLE, NULL);
+  if (!writer->direct && (!forget_earlier(writer, job, err) || !sql_run(engine, store, "storing the batch", err)))
     return false;
   return sqlite_ledger_batch_done(engine, writer->id, record, facts, job->shape, err);
 }
@@ -164,12 +146,9 @@ bool sqlite_settle_moves(EngineWriter *writer, const Shape *shape, Error *err) {
   ShapeSql sql;
   if (!shape->keyed) return true;
   if (!shape_sql(writer->engine, &arena, shape, &sql, err)) return false;
-  const char *changes = changes_table(&arena, writer->id);
   return sql_run(writer->engine,
-                 arena_printf(&arena,
-                              "DELETE FROM %s WHERE rowid IN (SELECT d.rowid FROM %s AS m JOIN %s AS d ON %s WHERE "
-                              "m.op = 'M' AND d.op = 'D')",
-                              changes, changes, changes, shape_key_match(&arena, &sql, "d", "old_", "m", "old_")),
+                 sql_fill(&arena, sql_batch_settle_moves, "changes", shape_object(&arena, writer->id, "changes"),
+                          "match", shape_key_match(&arena, &sql, "d.", "old_", "m.", "old_"), NULL),
                  "settling the moves", err);
 }
 
@@ -177,15 +156,13 @@ bool sqlite_fill_shadow(EngineWriter *writer, const Job *job, const Interrupt *i
   ARENA_SCOPED arena = {0};
   SqliteEngine *engine = writer->engine;
   ShapeSql sql;
-  char name[SQLITE_OBJECT_NAME];
   if (!shape_sql(engine, &arena, job->shape, &sql, err)) return false;
-  sqlite_object_name(name, writer->id, "shadow");
+  const char *shadow = shape_object(&arena, writer->id, "shadow");
   const char *columns = shape_list(&arena, sql.shape, sql.given, sql.n_given, "", "");
-  const char *clear =
-      arena_printf(&arena, "DELETE FROM main.\"%s\" WHERE %s >= :from AND %s < :to", name, sql.date, sql.date);
+  const char *clear = sql_fill(&arena, sql_batch_shadow_clear, "shadow", shadow, "date", sql.date, NULL);
   const char *fill = job->recompute == NULL ? NULL
-                                            : arena_printf(&arena, "INSERT INTO main.\"%s\" (%s) SELECT %s FROM (%s\n)",
-                                                           name, columns, columns, job->recompute);
+                                            : sql_fill(&arena, sql_batch_shadow_fill, "shadow", shadow, "columns",
+                                                       columns, "recompute", job->recompute, NULL);
   if (job->overlay && !compare_overlay_begin(engine, &arena, &sql, writer->id, err)) return false;
   engine->interrupt = interrupt;
   bool ok = true;

@@ -1,10 +1,5 @@
+#include "engine/sqlite/sqlite_sql.h"
 #include "engine/sqlite/work.h"
-
-static const char *changes_of(Arena *arena, const char *id) {
-  char name[SQLITE_OBJECT_NAME];
-  sqlite_object_name(name, id, "changes");
-  return arena_printf(arena, "main.\"%s\"", name);
-}
 
 /* ---- production's fingerprint --------------------------------------------------------------------------------------
  */
@@ -30,11 +25,9 @@ bool sqlite_fingerprint(Engine *base, Arena *arena, const Shape *shape, DateRang
   ShapeSql sql;
   bool whole = range.from == range.to;
   if (!shape_sql(engine, &scratch, shape, &sql, err)) return false;
-  const char *text = arena_printf(&scratch, "SELECT p.%s, %s FROM %s AS p%s", sql.date,
-                                  shape_list(&scratch, shape, sql.given, sql.n_given, "p.", ""), sql.table,
-                                  whole ? ""
-                                        : arena_printf(&scratch, " WHERE p.%s >= :from AND p.%s < :to ORDER BY p.%s",
-                                                       sql.date, sql.date, sql.date));
+  const char *text =
+      sql_fill(&scratch, whole ? sql_changes_fingerprint_all : sql_changes_fingerprint_range, "date", sql.date, "given",
+               shape_list(&scratch, shape, sql.given, sql.n_given, "p.", ""), "target", sql.table, NULL);
   if (!sql_prepare(engine, text, &stmt, "fingerprinting production", err)) return false;
   if (!whole) sql_bind_range(&stmt, &shape->codec, range);
   DateFacts *dates = NULL;
@@ -75,10 +68,10 @@ bool sqlite_check_total(Engine *base, const Job *job, const char *expression, Da
   bool row;
   if (!shape_sql(engine, &arena, job->shape, &sql, err)) return false;
   sqlite_use_codec(engine, &job->shape->codec);
-  const char *text = arena_printf(
-      &arena, "SELECT (%s\n) FROM (SELECT * FROM (%s) WHERE %s >= :from AND %s < :to)", expression,
-      job->id == NULL ? arena_printf(&arena, "SELECT * FROM %s", sql.table) : shape_overlay(&arena, &sql, job->id),
-      sql.date, sql.date);
+  const char *rows = job->id == NULL ? sql_fill(&arena, sql_shape_all, "table", sql.table, NULL)
+                                     : shape_overlay(&arena, &sql, job->id);
+  const char *text =
+      sql_fill(&arena, sql_changes_total, "expression", expression, "rows", rows, "date", sql.date, NULL);
   if (!sql_prepare(engine, text, &stmt, "checking a total", err)) return false;
   sql_bind_range(&stmt, &job->shape->codec, range);
   if (!sql_step(engine, &stmt, &row, "checking a total", err)) return false;
@@ -91,9 +84,8 @@ bool sqlite_change_counts(Engine *base, const Shape *shape, const char *id, Chan
   ARENA_SCOPED arena = {0};
   STMT_SCOPED stmt = {0};
   ChangeCounts counts = {0};
-  if (!sql_prepare(engine, arena_printf(&arena, "SELECT op, count(*) FROM %s GROUP BY 1", changes_of(&arena, id)),
-                   &stmt, "counting the change set", err))
-    return false;
+  const char *text = sql_fill(&arena, sql_changes_counts, "changes", shape_object(&arena, id, "changes"), NULL);
+  if (!sql_prepare(engine, text, &stmt, "counting the change set", err)) return false;
   for (bool row;;) {
     if (!sql_step(engine, &stmt, &row, "counting the change set", err)) return false;
     if (!row) break;
@@ -154,11 +146,9 @@ bool sqlite_change_rows(Engine *base, Arena *arena, const Shape *shape, const ch
   ChangeRow *rows = NULL;
   size_t n = 0;
   if (!shape_sql(engine, arena, shape, &sql, err)) return false;
-  if (!sql_prepare(engine,
-                   arena_printf(arena, "SELECT * FROM %s%s ORDER BY date, rowid LIMIT :limit", changes_of(arena, id),
-                                date == 0 ? "" : " WHERE date = :date"),
-                   &stmt, "reading the change set", err))
-    return false;
+  const char *text = sql_fill(arena, date == 0 ? sql_changes_rows : sql_changes_rows_of_date, "changes",
+                              shape_object(arena, id, "changes"), NULL);
+  if (!sql_prepare(engine, text, &stmt, "reading the change set", err)) return false;
   sql_bind_int(&stmt, ":date", date);
   sql_bind_int(&stmt, ":limit", (int64_t)limit);
   for (bool row;;) {
@@ -187,13 +177,9 @@ bool sqlite_change_duplicates(Engine *base, const Shape *shape, const char *id, 
     buf_printf(&keys, "%scoalesce(%s, %s)", i == 0 ? "" : ", ", sql_ident(&arena, arena_printf(&arena, "new_%s", name)),
                sql_ident(&arena, arena_printf(&arena, "old_%s", name)));
   }
-  if (!sqlite_number(
-          base,
-          arena_printf(&arena,
-                       "SELECT count(*) FROM (SELECT 1 FROM %s WHERE op <> 'U' GROUP BY %s HAVING count(*) > 1)",
-                       changes_of(&arena, id), buf_text(&keys)),
-          &n, err))
-    return false;
+  const char *text = sql_fill(&arena, sql_changes_duplicates, "changes", shape_object(&arena, id, "changes"), "key",
+                              buf_text(&keys), NULL);
+  if (!sqlite_number(base, text, &n, err)) return false;
   *ret = (int64_t)n;
   return true;
 }

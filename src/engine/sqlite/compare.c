@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/sqlite/compare_int.h"
+#include "engine/sqlite/sqlite_sql.h"
 
 /* ---- the set of keys seen ---------------------------------------------------------------------------------------- */
 
@@ -117,49 +118,48 @@ bool compare_date_of(Compare *compare, const Value *value, size_t *ret) {
 
 const char *compare_recompute_sql(Arena *arena, const ShapeSql *sql, const Job *job) {
   const char *inner = job->recompute;
-  if (inner == NULL) {
-    char name[SQLITE_OBJECT_NAME];
-    if (job->id != NULL) sqlite_object_name(name, job->id, "shadow");
-    inner = arena_printf(arena, "SELECT * FROM main.%s WHERE %s >= :from AND %s < :to",
-                         sql_ident(arena, job->id != NULL ? name : sql->shape->table), sql->date, sql->date);
-  }
+  if (inner == NULL)
+    inner = shape_range(arena, sql, job->id != NULL ? shape_object(arena, job->id, "shadow") : sql->table);
   const char *columns = shape_list(arena, sql->shape, sql->given, sql->n_given, "", "");
   if (job->n_row_checks == 0 || job->fingerprint_only)
-    return arena_printf(arena, "SELECT %s FROM (%s\n)", columns, inner);
+    return sql_fill(arena, sql_compare_recompute, "columns", columns, "recompute", inner, NULL);
   BUF_SCOPED checks = {0};
   for (size_t i = 0; i < job->n_row_checks; i++) buf_printf(&checks, ", (%s\n)", job->row_checks[i]);
-  return arena_printf(arena, "SELECT %s%s FROM (SELECT * FROM (%s\n) LIMIT -1)", columns, buf_text(&checks), inner);
+  return sql_fill(arena, sql_compare_recompute_checked, "columns", columns, "checks", buf_text(&checks), "recompute",
+                  inner, NULL);
 }
 
 bool compare_overlay_begin(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, Error *err) {
   return compare_overlay_end(engine, arena, sql, err) &&
          sql_run(engine,
-                 arena_printf(arena, "CREATE TEMP VIEW %s AS %s", sql_ident(arena, sql->shape->table),
-                              shape_overlay(arena, sql, id)),
+                 sql_fill(arena, sql_compare_overlay_create, "name", sql_ident(arena, sql->shape->table), "overlay",
+                          shape_overlay(arena, sql, id), NULL),
                  "laying the changes over production", err);
 }
 
 bool compare_overlay_end(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, Error *err) {
-  return sql_run(engine, arena_printf(arena, "DROP VIEW IF EXISTS temp.%s", sql_ident(arena, sql->shape->table)),
+  return sql_run(engine, sql_fill(arena, sql_compare_overlay_drop, "name", sql_ident(arena, sql->shape->table), NULL),
                  "taking the overlay away", err);
 }
 
 static const char *join_sql(Compare *compare) {
   Arena *arena = compare->arena;
   const ShapeSql *sql = &compare->sql;
-  BUF_SCOPED names = {0};
-  for (size_t i = 0; i < compare->job->n_row_checks && !compare->job->fingerprint_only; i++)
-    buf_printf(&names, ", s.\"tidegate_check_%zu\"", i);
-  BUF_SCOPED aliases = {0};
-  for (size_t i = 0; i < sql->n_given; i++)
-    buf_printf(&aliases, "%s%s", i == 0 ? "" : ", ", sql_ident(arena, sql->shape->columns[sql->given[i]].name));
-  for (size_t i = 0; i < compare->job->n_row_checks && !compare->job->fingerprint_only; i++)
-    buf_printf(&aliases, ", \"tidegate_check_%zu\"", i);
-  return arena_printf(arena, "WITH tidegate_recompute(%s) AS (%s LIMIT -1) SELECT %s%s, %s, %s FROM tidegate_recompute AS s LEFT JOIN %s AS p ON %s",
-                      buf_text(&aliases), compare_recompute_sql(arena, sql, compare->job),
-                      shape_list(arena, sql->shape, sql->given, sql->n_given, "s.", ""), buf_text(&names), sql->present,
-                      shape_list(arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), sql->table,
-                      shape_key_match(arena, sql, "p", "", "s", ""));
+  BUF_SCOPED names = {0}, given = {0};
+  buf_puts(&names, shape_list(arena, sql->shape, sql->given, sql->n_given, "", ""));
+  buf_puts(&given, shape_list(arena, sql->shape, sql->given, sql->n_given, "s.", ""));
+  for (size_t i = 0; i < compare->job->n_row_checks && !compare->job->fingerprint_only; i++) {
+    buf_printf(&names, ", \"tidegate_check_%zu\"", i);
+    buf_printf(&given, ", s.\"tidegate_check_%zu\"", i);
+  }
+  return sql_fill(arena, sql_compare_join, "names", buf_text(&names), "recompute",
+                  compare_recompute_sql(arena, sql, compare->job), "given", buf_text(&given), "present", sql->present,
+                  "stored", shape_list(arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), "target", sql->table,
+                  "match", shape_key_match(arena, sql, "p.", "", "s.", ""), NULL);
+}
+
+const char *compare_production_sql(Arena *arena, const ShapeSql *sql, const char *columns) {
+  return sql_fill(arena, sql_compare_production, "columns", columns, "target", sql->table, "date", sql->date, NULL);
 }
 
 /* ---- one row
@@ -283,8 +283,7 @@ static bool stream(Compare *compare, Error *err) {
 static bool count_present(Compare *compare, Error *err) {
   STMT_SCOPED stmt = {0};
   const ShapeSql *sql = &compare->sql;
-  const char *text = arena_printf(compare->arena, "SELECT p.%s FROM %s AS p WHERE p.%s >= :from AND p.%s < :to",
-                                  sql->date, sql->table, sql->date, sql->date);
+  const char *text = compare_production_sql(compare->arena, sql, arena_printf(compare->arena, "p.%s", sql->date));
   if (!sql_prepare(compare->engine, text, &stmt, "counting production's rows", err)) return false;
   sql_bind_range(&stmt, &compare->job->shape->codec,
                  (DateRange){compare->job->dates[0], compare->job->dates[compare->job->n]});
@@ -302,9 +301,8 @@ static bool count_present(Compare *compare, Error *err) {
 static bool vanished(Compare *compare, size_t date, Error *err) {
   STMT_SCOPED stmt = {0};
   const ShapeSql *sql = &compare->sql;
-  const char *text = arena_printf(compare->arena, "SELECT %s FROM %s AS p WHERE p.%s >= :from AND p.%s < :to",
-                                  shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "p.", ""),
-                                  sql->table, sql->date, sql->date);
+  const char *text = compare_production_sql(
+      compare->arena, sql, shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "p.", ""));
   if (!sql_prepare(compare->engine, text, &stmt, "looking for keys that vanish", err)) return false;
   sql_bind_range(&stmt, &compare->job->shape->codec,
                  (DateRange){compare->job->dates[date], compare->job->dates[date + 1]});
@@ -376,13 +374,13 @@ static bool compare_init(Compare *compare, Error *err) {
 /* One read snapshot for all statements, unless a transaction is open already. */
 static bool in_snapshot(Compare *compare, const char **ret_token, Error *err) {
   bool own = sqlite3_get_autocommit(compare->engine->db);
-  if (own && !sql_run(compare->engine, "BEGIN", "reading", err)) return false;
-  bool ok = sql_run(compare->engine, "SELECT 1 FROM main.sqlite_schema LIMIT 1", "reading", err) &&
+  if (own && !sql_run(compare->engine, sql_session_begin, "reading", err)) return false;
+  bool ok = sql_run(compare->engine, sql_session_look, "reading", err) &&
             compare->engine->base.ops->change_token(&compare->engine->base, compare->arena, ret_token, err) &&
             (compare->job->shape->keyed ? compare_keyed(compare, err) : compare_keyless(compare, err));
   if (own) {
     Error ignored;
-    if (!sql_run(compare->engine, "COMMIT", "reading", ok ? err : &ignored)) ok = false;
+    if (!sql_run(compare->engine, sql_session_commit, "reading", ok ? err : &ignored)) ok = false;
   }
   return ok;
 }

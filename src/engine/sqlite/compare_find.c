@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "engine/sqlite/compare_int.h"
+#include "engine/sqlite/sqlite_sql.h"
 
 static const Value *given_value(const Compare *compare, const Value *new_row, size_t column) {
   for (size_t i = 0; i < compare->sql.n_given; i++)
@@ -60,20 +61,19 @@ void compare_find(Compare *compare, FindingKind kind, size_t index, const Value 
 
 bool compare_scope_prepare(Compare *compare, Error *err) {
   const Job *job = compare->job;
-  BUF_SCOPED out = {0};
-  buf_puts(&out, "SELECT ");
+  BUF_SCOPED conditions = {0}, row = {0};
   bool any = false;
   for (size_t i = 0; i < job->n_scope; i++) {
-    buf_printf(&out, "%s(%s)", i == 0 ? "" : ", ", job->scope[i].where == NULL ? "1" : job->scope[i].where);
+    buf_printf(&conditions, "%s(%s)", i == 0 ? "" : ", ", job->scope[i].where == NULL ? "1" : job->scope[i].where);
     any |= job->scope[i].where != NULL;
   }
   if (!any || job->fingerprint_only) return true;
-  buf_puts(&out, " FROM (SELECT ");
   for (size_t i = 0; i < compare->sql.n_stored; i++)
-    buf_printf(&out, "%s?%zu AS %s", i == 0 ? "" : ", ", i + 1,
+    buf_printf(&row, "%s?%zu AS %s", i == 0 ? "" : ", ", i + 1,
                sql_ident(compare->arena, job->shape->columns[compare->sql.stored[i]].name));
-  buf_puts(&out, ")");
-  return sql_prepare(compare->engine, buf_text(&out), &compare->scope, "reading the conditions of `changes`", err);
+  const char *text =
+      sql_fill(compare->arena, sql_compare_scope, "conditions", buf_text(&conditions), "row", buf_text(&row), NULL);
+  return sql_prepare(compare->engine, text, &compare->scope, "reading the conditions of `changes`", err);
 }
 
 static void bind_scope_row(Compare *compare, const Value *old_row, const Value *new_row) {

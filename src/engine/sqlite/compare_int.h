@@ -62,6 +62,9 @@ bool compare_scope_judge(Compare *compare, char op, const Value *old_row, const 
  * False: the row has no date of the job and is left out. */
 bool compare_new_row(Compare *compare, sqlite3_stmt *stmt, size_t first_check, size_t *ret_date);
 
+/* Production's rows of [:from, :to): these columns of alias p. */
+const char *compare_production_sql(Arena *arena, const ShapeSql *sql, const char *columns);
+
 /* The way for a target without a key: dates whose fingerprints differ are replaced whole. */
 bool compare_keyless(Compare *compare, Error *err);
 

@@ -1,4 +1,5 @@
 #include "engine/sqlite/compare_int.h"
+#include "engine/sqlite/sqlite_sql.h"
 
 /*
  * A target without a key. The recompute is held aside in a temporary table while both sides are fingerprinted; then the
@@ -8,22 +9,18 @@
 enum { ASIDE_DATE = 1, ASIDE_FIRST = 2 };
 
 static bool aside_create(Compare *compare, Error *err) {
-  BUF_SCOPED out = {0};
-  if (!sql_run(compare->engine, "DROP TABLE IF EXISTS temp.tidegate_aside", "holding the recompute aside", err))
-    return false;
-  buf_puts(&out, "CREATE TEMP TABLE tidegate_aside (tidegate_at INTEGER");
+  BUF_SCOPED columns = {0};
+  if (!sql_run(compare->engine, sql_compare_aside_forget, "holding the recompute aside", err)) return false;
   for (size_t i = 0; i < compare->sql.n_given; i++)
-    buf_printf(&out, ", c%zu %s", i, affinity_word(compare->sql.affinity[compare->sql.given[i]]));
-  buf_puts(&out, ")");
-  return sql_run(compare->engine, buf_text(&out), "holding the recompute aside", err);
+    buf_printf(&columns, ", c%zu %s", i, affinity_word(compare->sql.affinity[compare->sql.given[i]]));
+  return sql_run(compare->engine,
+                 sql_fill(compare->arena, sql_compare_aside_create, "columns", buf_text(&columns), NULL),
+                 "holding the recompute aside", err);
 }
 
 static const char *aside_insert_sql(Compare *compare) {
-  BUF_SCOPED out = {0};
-  buf_puts(&out, "INSERT INTO temp.tidegate_aside VALUES (?");
-  for (size_t i = 0; i < compare->sql.n_given; i++) buf_puts(&out, ", ?");
-  buf_puts(&out, ")");
-  return arena_strdup(compare->arena, buf_text(&out));
+  return sql_fill(compare->arena, sql_compare_aside_add, "parameters",
+                  shape_parameters(compare->arena, ASIDE_FIRST - ASIDE_DATE + compare->sql.n_given), NULL);
 }
 
 static void bind_job_range(Compare *compare, Stmt *stmt) {
@@ -65,9 +62,8 @@ static bool stream_aside(Compare *compare, Error *err) {
 static bool production_rows(Compare *compare, DateRange range, bool take, Error *err) {
   STMT_SCOPED stmt = {0};
   const ShapeSql *sql = &compare->sql;
-  const char *text = arena_printf(compare->arena, "SELECT %s FROM %s AS p WHERE p.%s >= :from AND p.%s < :to",
-                                  shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "p.", ""),
-                                  sql->table, sql->date, sql->date);
+  const char *text = compare_production_sql(
+      compare->arena, sql, shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "p.", ""));
   if (!sql_prepare(compare->engine, text, &stmt, "reading production", err)) return false;
   sql_bind_range(&stmt, &compare->job->shape->codec, range);
   for (bool row, ok = true;;) {
@@ -95,9 +91,7 @@ static bool production_rows(Compare *compare, DateRange range, bool take, Error 
 
 static bool new_rows_of(Compare *compare, size_t date, Error *err) {
   STMT_SCOPED stmt = {0};
-  if (!sql_prepare(compare->engine, "SELECT * FROM temp.tidegate_aside WHERE tidegate_at = :date", &stmt,
-                   "replacing a date", err))
-    return false;
+  if (!sql_prepare(compare->engine, sql_compare_aside_rows, &stmt, "replacing a date", err)) return false;
   sql_bind_int(&stmt, ":date", compare->job->dates[date]);
   for (bool row;;) {
     if (!sql_step(compare->engine, &stmt, &row, "replacing a date", err)) return false;
@@ -123,5 +117,5 @@ bool compare_keyless(Compare *compare, Error *err) {
         !new_rows_of(compare, i, err))
       return false;
   }
-  return sql_run(compare->engine, "DROP TABLE temp.tidegate_aside", "holding the recompute aside", err);
+  return sql_run(compare->engine, sql_compare_aside_drop, "holding the recompute aside", err);
 }

@@ -3,21 +3,17 @@
 #include <strings.h>
 
 #include "engine/sqlite/publish.h"
+#include "engine/sqlite/sqlite_sql.h"
 #include "engine/sqlite/work.h"
 
 /* What shows before the swap that production will take every row, and that a second way gives the same values. */
-
-static const char *changes_of(Arena *arena, const char *id) {
-  char name[SQLITE_OBJECT_NAME];
-  sqlite_object_name(name, id, "changes");
-  return arena_printf(arena, "main.\"%s\"", name);
-}
 
 bool sqlite_orphans(Engine *base, Arena *arena, const Shape *shape, const char *id, const char **ret_child,
                     int64_t *ret, Error *err) {
   ShapeSql sql;
   return shape_sql(sqlite_engine(base), arena, shape, &sql, err) &&
-         publish_orphans(sqlite_engine(base), arena, &sql, changes_of(arena, id), 'D', "old_", ret_child, ret, err);
+         publish_orphans(sqlite_engine(base), arena, &sql, shape_object(arena, id, "changes"), 'D', "old_", ret_child,
+                         ret, err);
 }
 
 /* The body of the target's own CREATE TABLE, from its opening parenthesis: SQLite writes the statement as `CREATE TABLE
@@ -27,9 +23,7 @@ static const char *definition_body(Arena *arena, SqliteEngine *engine, const cha
   STMT_SCOPED stmt = {0};
   bool row;
   *ret = NULL;
-  if (!sql_prepare(engine, "SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = :name", &stmt,
-                   "reading the target's definition", err))
-    return NULL;
+  if (!sql_prepare(engine, sql_proof_definition, &stmt, "reading the target's definition", err)) return NULL;
   sql_bind_text(&stmt, ":name", table);
   if (!sql_step(engine, &stmt, &row, "reading the target's definition", err) || !row) return NULL;
   const char *text = sql_text(arena, &stmt, 0);
@@ -58,14 +52,8 @@ static const char *probe_sql(Arena *arena, const ShapeSql *sql, const char *chan
     buf_printf(&values, "%s%s", values.len == 0 ? "" : ", ",
                sql_ident(arena, arena_printf(arena, "%s%s", column->given ? "new_" : "old_", column->name)));
   }
-  return arena_printf(arena, "INSERT INTO temp.tidegate_probe (%s) SELECT %s FROM %s WHERE op %s", buf_text(&columns),
-                      buf_text(&values), changes, "IN ('U', 'M')");
-}
-
-static const char *probe_inserts_sql(Arena *arena, const ShapeSql *sql, const char *changes) {
-  return arena_printf(arena, "INSERT INTO temp.tidegate_probe (%s) SELECT %s FROM %s WHERE op = 'I'",
-                      shape_list(arena, sql->shape, sql->given, sql->n_given, "", ""),
-                      shape_list(arena, sql->shape, sql->given, sql->n_given, "", "new_"), changes);
+  return sql_fill(arena, sql_proof_probe_updates, "columns", buf_text(&columns), "values", buf_text(&values), "changes",
+                  changes, NULL);
 }
 
 /* Rows whose foreign key has no parent. */
@@ -88,14 +76,9 @@ static bool probe_parents(SqliteEngine *engine, Arena *arena, const ShapeSql *sq
     }
     if (!given) continue;
     double n;
-    if (!sqlite_number(
-            &engine->base,
-            arena_printf(
-                arena,
-                "SELECT count(*) FROM %s AS n WHERE n.op <> 'D'%s AND NOT EXISTS (SELECT 1 FROM main.%s AS f WHERE %s)",
-                changes, buf_text(&present), sql_ident(arena, key->parent), buf_text(&match)),
-            &n, err))
-      return false;
+    const char *text = sql_fill(arena, sql_proof_no_parent, "changes", changes, "whole", buf_text(&present), "parent",
+                                sql_ident(arena, key->parent), "match", buf_text(&match), NULL);
+    if (!sqlite_number(&engine->base, text, &n, err)) return false;
     if (n > 0) *ret = arena_printf(arena, "%.0f rows have no parent in %s", n, key->parent);
   }
   return true;
@@ -103,6 +86,7 @@ static bool probe_parents(SqliteEngine *engine, Arena *arena, const ShapeSql *sq
 
 bool sqlite_probe_constraints(Engine *base, Arena *arena, const Shape *shape, const char *id, const char **ret_refusal,
                               Error *err) {
+  static const char doing[] = "trying the constraints";
   SqliteEngine *engine = sqlite_engine(base);
   ShapeSql sql;
   const char *body;
@@ -110,18 +94,17 @@ bool sqlite_probe_constraints(Engine *base, Arena *arena, const Shape *shape, co
   if (!shape_sql(engine, arena, shape, &sql, err)) return false;
   if (definition_body(arena, engine, shape->table, &body, err) == NULL || body == NULL)
     return error_set(err, ERR_DATABASE, "cannot read how %s was made", shape->table);
-  const char *changes = changes_of(arena, id);
-  if (!sql_run(engine, "PRAGMA foreign_keys = OFF", "trying the constraints", err) ||
-      !sql_run(engine, "DROP TABLE IF EXISTS temp.tidegate_probe", "trying the constraints", err))
+  const char *changes = shape_object(arena, id, "changes");
+  if (!sql_run(engine, sql_session_foreign_keys_off, doing, err) ||
+      !sql_run(engine, sql_proof_probe_forget, doing, err))
     return false;
   Error refusal;
-  bool ok = sql_run(engine, arena_printf(arena, "CREATE TEMP TABLE tidegate_probe %s", body), "trying the constraints",
-                    &refusal) &&
-            sql_run(engine, probe_sql(arena, &sql, changes), "trying the constraints", &refusal) &&
-            sql_run(engine, probe_inserts_sql(arena, &sql, changes), "trying the constraints", &refusal);
+  bool ok = sql_run(engine, sql_fill(arena, sql_proof_probe_create, "body", body, NULL), doing, &refusal) &&
+            sql_run(engine, probe_sql(arena, &sql, changes), doing, &refusal) &&
+            sql_run(engine, publish_insert_sql(arena, &sql, "temp.tidegate_probe", changes), doing, &refusal);
   Error ignored;
-  sql_run(engine, "DROP TABLE IF EXISTS temp.tidegate_probe", "trying the constraints", &ignored);
-  sql_run(engine, "PRAGMA foreign_keys = ON", "trying the constraints", &ignored);
+  sql_run(engine, sql_proof_probe_forget, doing, &ignored);
+  sql_run(engine, sql_session_foreign_keys_on, doing, &ignored);
   if (!ok && refusal.code != ERR_HELD) {
     *err = refusal;
     return false;
@@ -197,19 +180,18 @@ static bool oracle_ask(Oracle *oracle, Error *err) {
   return true;
 }
 
-/* The sample is drawn by a multiplicative hash of the change's place (Knuth, TAOCP 6.4): the same change set gives the
- * same sample. */
 bool sqlite_ask_oracle(Engine *base, Arena *arena, const Shape *shape, const char *id, const char *sql, size_t n,
                        int64_t *ret_asked, Finding *ret, Error *err) {
   Oracle oracle = {.engine = sqlite_engine(base), .arena = arena, .finding = ret};
   *ret = (Finding){.kind = FINDING_ROW_CHECK};
   *ret_asked = 0;
   if (!shape_sql(oracle.engine, arena, shape, &oracle.sql, err)) return false;
-  const char *sample = arena_printf(
-      arena, "SELECT %s FROM %s AS n WHERE op <> 'D' ORDER BY (n.rowid * 2654435761) %% 4294967296 LIMIT %zu",
-      shape_list(arena, shape, oracle.sql.given, oracle.sql.n_given, "n.", "new_"), changes_of(arena, id), n);
+  const char *sample = sql_fill(arena, sql_proof_sample, "given",
+                                shape_list(arena, shape, oracle.sql.given, oracle.sql.n_given, "n.", "new_"), "changes",
+                                shape_object(arena, id, "changes"), NULL);
   bool ok = sql_prepare(oracle.engine, sample, &oracle.sample, "drawing the sample", err) &&
             sql_prepare(oracle.engine, sql, &oracle.ask, "asking the oracle", err);
+  if (ok) sql_bind_int(&oracle.sample, ":limit", (int64_t)n);
   for (bool row = true; ok && row;) {
     ok = sql_step(oracle.engine, &oracle.sample, &row, "drawing the sample", err);
     if (!ok || !row) break;

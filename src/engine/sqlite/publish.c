@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/sqlite/sqlite_sql.h"
 #include "engine/sqlite/work.h"
 
 void publish_triggers(SqliteEngine *engine, bool on) {
@@ -25,58 +26,33 @@ bool publish_step(SqliteEngine *engine, const char *sql, int64_t expected, const
 }
 
 /* A rowid table is reached by rowid, so that a key with NULLs is found too; WITHOUT ROWID by its key. */
-const char *publish_delete_sql(Arena *arena, const ShapeSql *sql, const char *from, const char *where,
+const char *publish_delete_sql(Arena *arena, const ShapeSql *sql, const char *changes, const char *of,
                                const char *prefix) {
-  const char *match = shape_key_match(arena, sql, "p", "", "n", prefix);
   const char *rowid = sql->present + 2; /* behind "p." */
   if (rowid[0] != '"')
-    return arena_printf(arena, "DELETE FROM %s WHERE %s IN (SELECT %s FROM %s AS n CROSS JOIN %s AS p ON %s WHERE %s)",
-                        sql->table, rowid, sql->present, from, sql->table, match, where);
-  return arena_printf(arena, "DELETE FROM %s WHERE (%s) IN (SELECT %s FROM %s AS n WHERE %s)", sql->table,
-                      shape_list(arena, sql->shape, sql->key, sql->n_key, "", ""),
-                      shape_list(arena, sql->shape, sql->key, sql->n_key, "n.", prefix), from, where);
+    return sql_fill(arena, sql_publish_delete_by_rowid, "target", sql->table, "rowid", rowid, "present", sql->present,
+                    "changes", changes, "match", shape_key_match(arena, sql, "p.", "", "n.", prefix), "of", of, NULL);
+  return sql_fill(arena, sql_publish_delete_by_key, "target", sql->table, "key",
+                  shape_list(arena, sql->shape, sql->key, sql->n_key, "", ""), "changed_key",
+                  shape_list(arena, sql->shape, sql->key, sql->n_key, "n.", prefix), "changes", changes, "of", of,
+                  NULL);
 }
 
 static bool apply_deletes(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, const char *changes,
                           int64_t expected, Error *err) {
-  const char *text =
-      sql->shape->keyed
-          ? publish_delete_sql(arena, sql, changes, "n.op = 'D'", "old_")
-          : arena_printf(arena, "DELETE FROM %s WHERE tidegate_date(%s) IN (SELECT DISTINCT date FROM %s)", sql->table,
-                         sql->date, changes);
+  const char *text = sql->shape->keyed ? publish_delete_sql(arena, sql, changes, sql_publish_deletes, "old_")
+                                       : sql_fill(arena, sql_publish_delete_dates, "target", sql->table, "date",
+                                                  sql->date, "changes", changes, NULL);
   return publish_step(engine, text, expected, "deleting the rows that go", err);
-}
-
-/* "c1 = <before>c1, …" over the columns that change; the names behind `before` have the prefix. */
-static const char *set_list(Arena *arena, const ShapeSql *sql, const bool *columns, const char *before) {
-  BUF_SCOPED set = {0};
-  int parameter = 0;
-  for (size_t i = 0; i < sql->n_given; i++) {
-    const char *name = sql->shape->columns[sql->given[i]].name;
-    if (!columns[sql->given[i]]) continue;
-    buf_printf(&set, "%s%s = ", set.len == 0 ? "" : ", ", sql_ident(arena, name));
-    if (before == NULL)
-      buf_printf(&set, "?%d", ++parameter);
-    else
-      buf_printf(&set, "%s%s", before, sql_ident(arena, arena_printf(arena, "new_%s", name)));
-  }
-  return arena_strdup(arena, buf_text(&set));
 }
 
 /* All at once: quicker when most pages of the range are touched more than once. */
 static bool update_all(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, const char *changes,
                        const bool *columns, int64_t expected, Error *err) {
-  /* The unary plus keeps SQLite from indexing the change set and scanning production instead. */
-  BUF_SCOPED match = {0};
-  for (size_t i = 0; i < sql->n_key; i++) {
-    const ShapeColumn *column = &sql->shape->columns[sql->key[i]];
-    buf_printf(&match, "%sp.%s %s +n.%s", i == 0 ? "" : " AND ", sql_ident(arena, column->name),
-               column->not_null ? "=" : "IS", sql_ident(arena, arena_printf(arena, "old_%s", column->name)));
-  }
-  return publish_step(engine,
-                      arena_printf(arena, "UPDATE %s AS p SET %s FROM %s AS n WHERE n.op IN ('U', 'M') AND %s",
-                                   sql->table, set_list(arena, sql, columns, "n."), changes, buf_text(&match)),
-                      expected, "updating the rows that change", err);
+  const char *text =
+      sql_fill(arena, sql_publish_update_all, "target", sql->table, "set", shape_set(arena, sql, columns, "n.", "new_"),
+               "changes", changes, "match", shape_key_match(arena, sql, "p.", "", SHAPE_NO_INDEX "n.", "old_"), NULL);
+  return publish_step(engine, text, expected, "updating the rows that change", err);
 }
 
 /* Row by row: UPDATE FROM visits every page twice, which is dear while each page holds one change or two. */
@@ -84,21 +60,24 @@ static bool update_each(SqliteEngine *engine, Arena *arena, const ShapeSql *sql,
                         const bool *columns, int64_t expected, Error *err) {
   static const char doing[] = "updating the rows that change";
   STMT_SCOPED select = {0}, update = {0};
-  BUF_SCOPED values = {0}, match = {0};
+  BUF_SCOPED values = {0}, set = {0}, match = {0};
   int n = 0;
-  for (size_t i = 0; i < sql->n_given; i++)
-    if (columns[sql->given[i]])
-      buf_printf(&values, "%s%s", n++ == 0 ? "" : ", ",
-                 sql_ident(arena, arena_printf(arena, "new_%s", sql->shape->columns[sql->given[i]].name)));
+  for (size_t i = 0; i < sql->n_given; i++) {
+    const char *name = sql->shape->columns[sql->given[i]].name;
+    if (!columns[sql->given[i]]) continue;
+    const char *comma = n++ == 0 ? "" : ", ";
+    buf_printf(&values, "%s%s", comma, sql_ident(arena, arena_printf(arena, "new_%s", name)));
+    buf_printf(&set, "%s%s = ?%d", comma, sql_ident(arena, name), n);
+  }
   for (size_t i = 0; i < sql->n_key; i++) {
     const ShapeColumn *column = &sql->shape->columns[sql->key[i]];
     buf_printf(&values, ", %s", sql_ident(arena, arena_printf(arena, "old_%s", column->name)));
     buf_printf(&match, "%s%s %s ?%d", i == 0 ? "" : " AND ", sql_ident(arena, column->name),
                column->not_null ? "=" : "IS", ++n);
   }
-  const char *read = arena_printf(arena, "SELECT %s FROM %s WHERE op IN ('U', 'M')", buf_text(&values), changes);
-  const char *write = arena_printf(arena, "UPDATE %s SET %s WHERE %s", sql->table, set_list(arena, sql, columns, NULL),
-                                   buf_text(&match));
+  const char *read = sql_fill(arena, sql_publish_updates, "values", buf_text(&values), "changes", changes, NULL);
+  const char *write = sql_fill(arena, sql_publish_update_one, "target", sql->table, "set", buf_text(&set), "match",
+                               buf_text(&match), NULL);
   if (!sql_prepare(engine, read, &select, doing, err) || !sql_prepare(engine, write, &update, doing, err)) return false;
   int64_t changed = 0;
   for (bool row, written;; changed += sqlite3_changes64(engine->db)) {
@@ -117,13 +96,16 @@ static bool apply_updates(SqliteEngine *engine, Arena *arena, const ShapeSql *sq
   return (few ? update_each : update_all)(engine, arena, sql, changes, columns, expected, err);
 }
 
+const char *publish_insert_sql(Arena *arena, const ShapeSql *sql, const char *table, const char *changes) {
+  return sql_fill(arena, sql_publish_insert, "table", table, "given",
+                  shape_list(arena, sql->shape, sql->given, sql->n_given, "", ""), "new",
+                  shape_list(arena, sql->shape, sql->given, sql->n_given, "", "new_"), "changes", changes, NULL);
+}
+
 static bool apply_inserts(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, const char *changes,
                           int64_t expected, Error *err) {
-  return publish_step(engine,
-                      arena_printf(arena, "INSERT INTO %s (%s) SELECT %s FROM %s WHERE op = 'I'", sql->table,
-                                   shape_list(arena, sql->shape, sql->given, sql->n_given, "", ""),
-                                   shape_list(arena, sql->shape, sql->given, sql->n_given, "", "new_"), changes),
-                      expected, "inserting the new rows", err);
+  return publish_step(engine, publish_insert_sql(arena, sql, sql->table, changes), expected, "inserting the new rows",
+                      err);
 }
 
 bool publish_changes(SqliteEngine *engine, const ShapeSql *sql, const char *changes, const bool *columns,
@@ -141,12 +123,10 @@ bool sqlite_apply(EngineWriter *writer, const Shape *shape, const bool *columns,
   ARENA_SCOPED arena = {0};
   SqliteEngine *engine = writer->engine;
   ShapeSql sql;
-  char name[SQLITE_OBJECT_NAME];
   if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
   sqlite_use_codec(engine, &shape->codec);
-  sqlite_object_name(name, writer->id, "changes");
   if (skip_triggers) publish_triggers(engine, false);
-  bool ok = publish_changes(engine, &sql, arena_printf(&arena, "main.\"%s\"", name), columns, expected, err);
+  bool ok = publish_changes(engine, &sql, shape_object(&arena, writer->id, "changes"), columns, expected, err);
   if (skip_triggers) publish_triggers(engine, true);
   return ok;
 }
@@ -161,12 +141,10 @@ static bool orphans_of(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, 
   for (size_t i = 0; i < key->n; i++)
     buf_printf(&match, "%sk.%s = n.%s", i == 0 ? "" : " AND ", sql_ident(arena, key->child_columns[i]),
                sql_ident(arena, arena_printf(arena, "%s%s", prefix, key->parent_columns[i])));
+  const char *text = sql_fill(arena, sql_publish_orphans, "changes", changes, "child", sql_ident(arena, key->child),
+                              "match", buf_text(&match), "op", (char[]){op, '\0'}, NULL);
   double n;
-  if (!sqlite_number(&engine->base,
-                     arena_printf(arena, "SELECT count(*) FROM %s AS n JOIN main.%s AS k ON %s WHERE n.op = '%c'",
-                                  changes, sql_ident(arena, key->child), buf_text(&match), op),
-                     &n, err))
-    return false;
+  if (!sqlite_number(&engine->base, text, &n, err)) return false;
   *ret = (int64_t)n;
   return true;
 }

@@ -14,10 +14,12 @@ bool publish_changes(SqliteEngine *engine, const ShapeSql *sql, const char *chan
 /* Runs one statement and demands that it changed exactly `expected` rows. */
 bool publish_step(SqliteEngine *engine, const char *sql, int64_t expected, const char *doing, Error *err);
 
-/* Deletes production's rows whose keys a query gives: `keys` selects, under the alias n, from a table with columns
- * prefix+key. */
-const char *publish_delete_sql(Arena *arena, const ShapeSql *sql, const char *from, const char *where,
+/* Deletes production's rows whose keys, prefix+key, the rows of a change set have that `of` chooses (alias n). */
+const char *publish_delete_sql(Arena *arena, const ShapeSql *sql, const char *changes, const char *of,
                                const char *prefix);
+
+/* Puts the new rows of a change set into a table. */
+const char *publish_insert_sql(Arena *arena, const ShapeSql *sql, const char *table, const char *changes);
 
 /* Switches the target's own triggers; foreign keys stay on. */
 void publish_triggers(SqliteEngine *engine, bool on);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "engine/sqlite/publish.h"
+#include "engine/sqlite/sqlite_sql.h"
 #include "engine/sqlite/work.h"
 
 /*
@@ -9,7 +10,6 @@
  * is no longer as the swap left it is a conflict, put down in temp.tidegate_conflict (change = rowid in the change
  * set).
  */
-#define CONFLICTS "temp.tidegate_conflict"
 
 typedef struct Revert {
   SqliteEngine *engine;
@@ -22,16 +22,13 @@ typedef struct Revert {
 } Revert;
 
 static bool revert_init(Revert *revert, const Shape *shape, const char *id, Error *err) {
-  char name[SQLITE_OBJECT_NAME];
-  sqlite_object_name(name, id, "changes");
-  revert->changes = arena_printf(revert->arena, "main.\"%s\"", name);
+  static const char doing[] = "looking for later writes";
+  revert->changes = shape_object(revert->arena, id, "changes");
   sqlite_use_codec(revert->engine, &shape->codec);
   return shape_sql(revert->engine, revert->arena, shape, &revert->sql, err) &&
-         sql_run(revert->engine, "DROP TABLE IF EXISTS " CONFLICTS, "looking for later writes", err) &&
-         sql_run(revert->engine, "CREATE TEMP TABLE tidegate_conflict (change INTEGER PRIMARY KEY)",
-                 "looking for later writes", err) &&
-         sql_prepare(revert->engine, "INSERT OR IGNORE INTO " CONFLICTS " SELECT ?1", &revert->insert,
-                     "looking for later writes", err);
+         sql_run(revert->engine, sql_revert_conflicts_forget, doing, err) &&
+         sql_run(revert->engine, sql_revert_conflicts_create, doing, err) &&
+         sql_prepare(revert->engine, sql_revert_conflict_add, &revert->insert, doing, err);
 }
 
 static bool conflict(Revert *revert, Stmt *stmt, const char *what, Error *err) {
@@ -79,16 +76,16 @@ static bool judge(Revert *revert, Stmt *stmt, Error *err) {
 }
 
 /* Columns: rowid, op, date, present, key …, production's given …, new given … */
-static bool judge_ops(Revert *revert, const char *ops, const char *prefix, Error *err) {
+static bool judge_ops(Revert *revert, const char *of, const char *prefix, Error *err) {
   STMT_SCOPED stmt = {0};
   const ShapeSql *sql = &revert->sql;
   Arena *arena = revert->arena;
-  const char *text = arena_printf(
-      arena, "SELECT n.rowid, n.op, n.date, %s, %s, %s, %s FROM %s AS n LEFT JOIN %s AS p ON %s WHERE n.op IN (%s)",
-      sql->present, shape_list(arena, sql->shape, sql->key, sql->n_key, "n.", prefix),
-      shape_list(arena, sql->shape, sql->given, sql->n_given, "p.", ""),
-      shape_list(arena, sql->shape, sql->given, sql->n_given, "n.", "new_"), revert->changes, sql->table,
-      shape_key_match(arena, sql, "p", "", "n", prefix), ops);
+  const char *text =
+      sql_fill(arena, sql_revert_judge, "present", sql->present, "key",
+               shape_list(arena, sql->shape, sql->key, sql->n_key, "n.", prefix), "now",
+               shape_list(arena, sql->shape, sql->given, sql->n_given, "p.", ""), "then",
+               shape_list(arena, sql->shape, sql->given, sql->n_given, "n.", "new_"), "changes", revert->changes,
+               "target", sql->table, "match", shape_key_match(arena, sql, "p.", "", "n.", prefix), "of", of, NULL);
   if (!sql_prepare(revert->engine, text, &stmt, "looking for later writes", err)) return false;
   for (bool row;;) {
     if (!sql_step(revert->engine, &stmt, &row, "looking for later writes", err)) return false;
@@ -103,15 +100,9 @@ static bool judge_dates(Revert *revert, Error *err) {
   const ShapeSql *sql = &revert->sql;
   const char *now = shape_list(revert->arena, sql->shape, sql->given, sql->n_given, "p.", "");
   const char *then = shape_list(revert->arena, sql->shape, sql->given, sql->n_given, "n.", "new_");
-  const char *text = arena_printf(
-      revert->arena,
-      "SELECT n.rowid, n.op, n.date FROM %s AS n WHERE n.date IN (SELECT at FROM (SELECT 1 AS side, "
-      "tidegate_date(p.%s) AS at, %s FROM "
-      "%s AS p WHERE tidegate_date(p.%s) IN (SELECT date FROM %s) UNION ALL SELECT -1, n.date, %s FROM %s AS n WHERE "
-      "n.op = 'I') "
-      "GROUP BY at%s HAVING sum(side) <> 0)",
-      revert->changes, sql->date, now, sql->table, sql->date, revert->changes, then, revert->changes,
-      arena_printf(revert->arena, ", %s", shape_list(revert->arena, sql->shape, sql->given, sql->n_given, "", "")));
+  const char *given = shape_list(revert->arena, sql->shape, sql->given, sql->n_given, "", "");
+  const char *text = sql_fill(revert->arena, sql_revert_judge_dates, "changes", revert->changes, "date", sql->date,
+                              "now", now, "target", sql->table, "then", then, "given", given, NULL);
   if (!sql_prepare(revert->engine, text, &stmt, "looking for later writes", err)) return false;
   for (bool row;;) {
     if (!sql_step(revert->engine, &stmt, &row, "looking for later writes", err)) return false;
@@ -122,7 +113,7 @@ static bool judge_dates(Revert *revert, Error *err) {
 
 static bool find_conflicts(Revert *revert, Error *err) {
   if (!revert->sql.shape->keyed) return judge_dates(revert, err);
-  return judge_ops(revert, "'U', 'M', 'D'", "old_", err) && judge_ops(revert, "'I'", "new_", err);
+  return judge_ops(revert, sql_revert_kept, "old_", err) && judge_ops(revert, sql_revert_inserted, "new_", err);
 }
 
 bool sqlite_conflicts(Engine *base, Arena *arena, const Shape *shape, const char *id, size_t max_examples,
@@ -137,92 +128,76 @@ bool sqlite_conflicts(Engine *base, Arena *arena, const Shape *shape, const char
 /* ---- putting the old rows back
  * ------------------------------------------------------------------------------------------- */
 
-static bool count_ops(Revert *revert, const char *ops, const char *where, int64_t *ret, Error *err) {
+static bool count_ops(Revert *revert, const char *of, const char *where, int64_t *ret, Error *err) {
   double n;
-  if (!sqlite_number(&revert->engine->base,
-                     arena_printf(revert->arena, "SELECT count(*) FROM %s AS n WHERE n.op IN (%s) AND %s",
-                                  revert->changes, ops, where),
-                     &n, err))
-    return false;
+  const char *text =
+      sql_fill(revert->arena, sql_revert_count, "changes", revert->changes, "of", of, "where", where, NULL);
+  if (!sqlite_number(&revert->engine->base, text, &n, err)) return false;
   *ret = (int64_t)n;
   return true;
 }
 
+static const char *delete_sql(Revert *revert, const char *of, const char *where, const char *prefix) {
+  const char *both = sql_fill(revert->arena, sql_revert_both, "of", of, "where", where, NULL);
+  return publish_delete_sql(revert->arena, &revert->sql, revert->changes, both, prefix);
+}
+
 static bool delete_inserted(Revert *revert, const char *where, Error *err) {
   int64_t n;
-  if (!count_ops(revert, "'I'", where, &n, err)) return false;
+  if (!count_ops(revert, sql_revert_inserted, where, &n, err)) return false;
   if (n == 0) return true;
-  const char *condition = arena_printf(revert->arena, "n.op = 'I' AND %s", where);
   return publish_no_orphans(revert->engine, &revert->sql, revert->changes, 'I', "new_", err) &&
-         publish_step(revert->engine,
-                      publish_delete_sql(revert->arena, &revert->sql, revert->changes, condition, "new_"), n,
+         publish_step(revert->engine, delete_sql(revert, sql_revert_inserted, where, "new_"), n,
                       "taking the new rows away", err);
 }
 
 static bool update_back(Revert *revert, const bool *columns, const char *where, Error *err) {
   int64_t n;
-  if (!count_ops(revert, "'U', 'M'", where, &n, err)) return false;
+  if (!count_ops(revert, sql_revert_updated, where, &n, err)) return false;
   if (n == 0) return true;
   const ShapeSql *sql = &revert->sql;
-  BUF_SCOPED set = {0}, match = {0};
-  for (size_t i = 0; i < sql->n_given; i++) {
-    const char *name = sql->shape->columns[sql->given[i]].name;
-    if (columns[sql->given[i]])
-      buf_printf(&set, "%s%s = n.%s", set.len == 0 ? "" : ", ", sql_ident(revert->arena, name),
-                 sql_ident(revert->arena, arena_printf(revert->arena, "old_%s", name)));
-  }
-  for (size_t i = 0; i < sql->n_key; i++) {
-    const ShapeColumn *column = &sql->shape->columns[sql->key[i]];
-    buf_printf(&match, "%sp.%s %s +n.%s", i == 0 ? "" : " AND ", sql_ident(revert->arena, column->name),
-               column->not_null ? "=" : "IS",
-               sql_ident(revert->arena, arena_printf(revert->arena, "old_%s", column->name)));
-  }
-  return publish_step(
-      revert->engine,
-      arena_printf(revert->arena, "UPDATE %s AS p SET %s FROM %s AS n WHERE n.op IN ('U', 'M') AND %s AND %s",
-                   sql->table, buf_text(&set), revert->changes, buf_text(&match), where),
-      n, "putting the old values back", err);
+  const char *text = sql_fill(
+      revert->arena, sql_revert_update, "target", sql->table, "set",
+      shape_set(revert->arena, sql, columns, "n.", "old_"), "changes", revert->changes, "of", sql_revert_updated,
+      "match", shape_key_match(revert->arena, sql, "p.", "", SHAPE_NO_INDEX "n.", "old_"), "where", where, NULL);
+  return publish_step(revert->engine, text, n, "putting the old values back", err);
 }
 
-static bool insert_back(Revert *revert, const char *ops, const char *where, Error *err) {
+static bool insert_back(Revert *revert, const char *of, const char *where, Error *err) {
   int64_t n;
-  if (!count_ops(revert, ops, where, &n, err)) return false;
+  if (!count_ops(revert, of, where, &n, err)) return false;
   if (n == 0) return true;
   const ShapeSql *sql = &revert->sql;
-  return publish_step(
-      revert->engine,
-      arena_printf(revert->arena, "INSERT INTO %s (%s) SELECT %s FROM %s AS n WHERE n.op IN (%s) AND %s", sql->table,
-                   shape_list(revert->arena, sql->shape, sql->stored, sql->n_stored, "", ""),
-                   shape_list(revert->arena, sql->shape, sql->stored, sql->n_stored, "n.", "old_"), revert->changes,
-                   ops, where),
-      n, "putting the old rows back", err);
+  const char *text = sql_fill(revert->arena, sql_revert_insert, "target", sql->table, "columns",
+                              shape_list(revert->arena, sql->shape, sql->stored, sql->n_stored, "", ""), "old",
+                              shape_list(revert->arena, sql->shape, sql->stored, sql->n_stored, "n.", "old_"),
+                              "changes", revert->changes, "of", of, "where", where, NULL);
+  return publish_step(revert->engine, text, n, "putting the old rows back", err);
 }
 
 /* Where a later write stands in the way and is to give way: whatever has the key now goes, and the kept row comes. */
 static bool overwrite_conflicts(Revert *revert, Error *err) {
-  static const char where[] = "n.rowid IN (SELECT change FROM " CONFLICTS ")";
-  const char *doing = "putting the old rows over later ones";
-  const char *by_old = publish_delete_sql(revert->arena, &revert->sql, revert->changes,
-                                          arena_printf(revert->arena, "n.op <> 'I' AND %s", where), "old_");
-  const char *by_new = publish_delete_sql(revert->arena, &revert->sql, revert->changes,
-                                          arena_printf(revert->arena, "n.op = 'I' AND %s", where), "new_");
+  static const char doing[] = "putting the old rows over later ones";
+  const char *by_old = delete_sql(revert, sql_revert_kept, sql_revert_in_conflict, "old_");
+  const char *by_new = delete_sql(revert, sql_revert_inserted, sql_revert_in_conflict, "new_");
   return sql_run(revert->engine, by_old, doing, err) && sql_run(revert->engine, by_new, doing, err) &&
-         insert_back(revert, "'U', 'M', 'D'", where, err);
+         insert_back(revert, sql_revert_kept, sql_revert_in_conflict, err);
 }
 
 static bool revert_dates(Revert *revert, const char *where, Error *err) {
   const ShapeSql *sql = &revert->sql;
-  const char *clear =
-      arena_printf(revert->arena, "DELETE FROM %s WHERE tidegate_date(%s) IN (SELECT n.date FROM %s AS n WHERE %s)",
-                   sql->table, sql->date, revert->changes, where);
-  return sql_run(revert->engine, clear, "taking the new rows away", err) && insert_back(revert, "'D'", where, err);
+  const char *clear = sql_fill(revert->arena, sql_revert_clear_dates, "target", sql->table, "date", sql->date,
+                               "changes", revert->changes, "where", where, NULL);
+  return sql_run(revert->engine, clear, "taking the new rows away", err) &&
+         insert_back(revert, sql_revert_deleted, where, err);
 }
 
 static bool revert_all(Revert *revert, const bool *columns, LaterRows later, Error *err) {
-  static const char clean[] = "n.rowid NOT IN (SELECT change FROM " CONFLICTS ")";
-  if (!revert->sql.shape->keyed) return revert_dates(revert, later == LATER_OVERWRITE ? "true" : clean, err);
+  const char *clean = sql_revert_clean;
+  if (!revert->sql.shape->keyed) return revert_dates(revert, later == LATER_OVERWRITE ? sql_revert_any : clean, err);
   return delete_inserted(revert, clean, err) && update_back(revert, columns, clean, err) &&
-         insert_back(revert, "'D'", clean, err) && (later != LATER_OVERWRITE || overwrite_conflicts(revert, err));
+         insert_back(revert, sql_revert_deleted, clean, err) &&
+         (later != LATER_OVERWRITE || overwrite_conflicts(revert, err));
 }
 
 bool sqlite_revert(EngineWriter *writer, const Shape *shape, const bool *columns, LaterRows later, bool skip_triggers,

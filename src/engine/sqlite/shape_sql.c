@@ -2,6 +2,8 @@
 
 #include <strings.h>
 
+#include "engine/sqlite/sqlite_sql.h"
+
 static bool column_named(const Shape *shape, const char *name) {
   for (size_t i = 0; i < shape->n; i++)
     if (strcasecmp(shape->columns[i].name, name) == 0) return true;
@@ -23,9 +25,7 @@ static const char *present_expression(Arena *arena, const Shape *shape, bool row
 static bool table_kind(SqliteEngine *engine, const char *table, bool *ret_rowid, bool *ret_strict, Error *err) {
   STMT_SCOPED stmt = {0};
   bool row;
-  if (!sql_prepare(engine, "SELECT NOT wr, strict FROM pragma_table_list WHERE schema = 'main' AND name = :name", &stmt,
-                   "looking at the target", err))
-    return false;
+  if (!sql_prepare(engine, sql_shape_kind, &stmt, "looking at the target", err)) return false;
   sql_bind_text(&stmt, ":name", table);
   if (!sql_step(engine, &stmt, &row, "looking at the target", err)) return false;
   if (!row) return error_set(err, ERR_NOT_FOUND, "there is no table %s in the database", table);
@@ -68,12 +68,29 @@ const char *shape_list(Arena *arena, const Shape *shape, const size_t *columns, 
   return arena_strdup(arena, buf_text(&out));
 }
 
+const char *shape_parameters(Arena *arena, size_t n) {
+  BUF_SCOPED out = {0};
+  for (size_t i = 0; i < n; i++) buf_puts(&out, i == 0 ? "?" : ", ?");
+  return arena_strdup(arena, buf_text(&out));
+}
+
+const char *shape_set(Arena *arena, const ShapeSql *sql, const bool *columns, const char *before, const char *prefix) {
+  BUF_SCOPED out = {0};
+  for (size_t i = 0; i < sql->n_given; i++) {
+    const char *name = sql->shape->columns[sql->given[i]].name;
+    if (columns[sql->given[i]])
+      buf_printf(&out, "%s%s = %s%s", out.len == 0 ? "" : ", ", sql_ident(arena, name), before,
+                 sql_ident(arena, arena_printf(arena, "%s%s", prefix, name)));
+  }
+  return arena_strdup(arena, buf_text(&out));
+}
+
 const char *shape_key_match(Arena *arena, const ShapeSql *sql, const char *left, const char *left_prefix,
                             const char *right, const char *right_prefix) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < sql->n_key; i++) {
     const ShapeColumn *column = &sql->shape->columns[sql->key[i]];
-    buf_printf(&out, "%s%s.%s %s %s.%s", i == 0 ? "" : " AND ", left,
+    buf_printf(&out, "%s%s%s %s %s%s", i == 0 ? "" : " AND ", left,
                sql_ident(arena, arena_printf(arena, "%s%s", left_prefix, column->name)), column->not_null ? "=" : "IS",
                right, sql_ident(arena, arena_printf(arena, "%s%s", right_prefix, column->name)));
   }
@@ -91,16 +108,23 @@ static const char *new_side(Arena *arena, const ShapeSql *sql) {
   return arena_strdup(arena, buf_text(&out));
 }
 
-const char *shape_overlay(Arena *arena, const ShapeSql *sql, const char *id) {
+const char *shape_object(Arena *arena, const char *id, const char *role) {
   char name[SQLITE_OBJECT_NAME];
-  sqlite_object_name(name, id, "changes");
-  const char *columns = shape_list(arena, sql->shape, sql->stored, sql->n_stored, "p.", "");
-  const char *gone =
-      sql->shape->keyed
-          ? arena_printf(arena, "LEFT JOIN main.\"%s\" AS o ON o.op <> 'I' AND %s WHERE o.op IS NULL", name,
-                         shape_key_match(arena, sql, "o", "old_", "p", ""))
-          : arena_printf(arena, "WHERE tidegate_date(p.%s) NOT IN (SELECT date FROM main.\"%s\") OR p.%s IS NULL",
-                         sql->date, name, sql->date);
-  return arena_printf(arena, "SELECT %s FROM %s AS p %s UNION ALL SELECT %s FROM main.\"%s\" AS c WHERE c.op <> 'D'",
-                      columns, sql->table, gone, new_side(arena, sql), name);
+  sqlite_object_name(name, id, role);
+  return arena_printf(arena, "main.%s", sql_ident(arena, name));
+}
+
+const char *shape_range(Arena *arena, const ShapeSql *sql, const char *table) {
+  return sql_fill(arena, sql_shape_range, "table", table, "date", sql->date, NULL);
+}
+
+const char *shape_overlay(Arena *arena, const ShapeSql *sql, const char *id) {
+  const char *changes = shape_object(arena, id, "changes");
+  const char *untouched =
+      sql->shape->keyed ? sql_fill(arena, sql_shape_untouched_by_key, "changes", changes, "match",
+                                   shape_key_match(arena, sql, "o.", "old_", "p.", ""), NULL)
+                        : sql_fill(arena, sql_shape_untouched_by_date, "changes", changes, "date", sql->date, NULL);
+  return sql_fill(arena, sql_shape_overlay, "columns",
+                  shape_list(arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), "target", sql->table,
+                  "untouched", untouched, "new", new_side(arena, sql), "changes", changes, NULL);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "engine/sqlite/publish.h"
+#include "engine/sqlite/sqlite_sql.h"
 #include "engine/sqlite/stage.h"
 #include "engine/sqlite/work.h"
 
@@ -44,12 +45,9 @@ bool sqlite_copy_range(EngineWriter *writer, const Shape *shape, DateRange range
   {
     STMT_SCOPED stmt = {0};
     bool row;
-    if (!sql_prepare(
-            engine,
-            arena_printf(&arena, "INSERT INTO main.\"%s\" (%s) SELECT %s FROM %s WHERE %s >= :from AND %s < :to", name,
-                         columns, columns, sql.table, sql.date, sql.date),
-            &stmt, "copying the range", err))
-      return false;
+    const char *text = sql_fill(&arena, sql_snapshot_copy, "snapshot", shape_object(&arena, writer->id, "snapshot"),
+                                "columns", columns, "target", sql.table, "date", sql.date, NULL);
+    if (!sql_prepare(engine, text, &stmt, "copying the range", err)) return false;
     sql_bind_range(&stmt, &shape->codec, range);
     if (!sql_step(engine, &stmt, &row, "copying the range", err)) return false;
   }
@@ -65,9 +63,7 @@ bool sqlite_restore_range(EngineWriter *writer, const Shape *shape, DateRange ra
   SqliteEngine *engine = writer->engine;
   Shape whole = whole_shape(&arena, shape);
   ShapeSql sql;
-  char name[SQLITE_OBJECT_NAME];
   if (!shape_sql(engine, &arena, &whole, &sql, err)) return false;
-  sqlite_object_name(name, writer->id, "snapshot");
   Instant *dates = NULL;
   size_t n = 0;
   for (Instant at = range.from; at < range.to; at = grain_next(shape->codec.grain, shape->codec.zone, at)) {
@@ -77,8 +73,7 @@ bool sqlite_restore_range(EngineWriter *writer, const Shape *shape, DateRange ra
   dates = arena_grow(&arena, dates, n, sizeof *dates);
   dates[n] = range.to;
   Job job = {.shape = &whole, .id = writer->id, .range = range, .dates = dates, .n = n};
-  job.recompute =
-      arena_printf(&arena, "SELECT * FROM main.\"%s\" WHERE %s >= :from AND %s < :to", name, sql.date, sql.date);
+  job.recompute = shape_range(&arena, &sql, shape_object(&arena, writer->id, "snapshot"));
   BatchFacts facts;
   if (!stage_compare(engine, &arena, &job, &facts, err)) return false;
   ChangeCounts counts = {0};
@@ -106,8 +101,7 @@ bool sqlite_compare_snapshot(Engine *base, Arena *arena, const Job *job, BatchFa
   sqlite_object_name(name, job->id, "snapshot");
   old.table = name;
   against.shape = &old;
-  against.recompute =
-      arena_printf(arena, "SELECT * FROM %s WHERE %s >= :from AND %s < :to", sql.table, sql.date, sql.date);
+  against.recompute = shape_range(arena, &sql, sql.table);
   against.overlay = false;
   return compare_run(sqlite_engine(base), arena, &against, NULL, ret, err);
 }

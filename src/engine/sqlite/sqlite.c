@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "engine/sqlite/compare.h"
+#include "engine/sqlite/sqlite_sql.h"
 #include "engine/sqlite/work.h"
 
 /* Statements run this many virtual-machine steps between two looks at the clock and the caller. */
@@ -42,7 +43,7 @@ static bool journal_is_wal(SqliteEngine *engine) {
   Error ignored;
   STMT_SCOPED stmt = {0};
   bool row = false;
-  if (!sql_prepare(engine, "PRAGMA journal_mode", &stmt, "reading the journal mode", &ignored) ||
+  if (!sql_prepare(engine, sql_session_journal_mode, &stmt, "reading the journal mode", &ignored) ||
       !sql_step(engine, &stmt, &row, "reading the journal mode", &ignored) || !row)
     return false;
   return strcmp((const char *)sqlite3_column_text(stmt.handle, 0), "wal") == 0;
@@ -64,8 +65,7 @@ static bool sqlite_identity(Engine *base, Arena *arena, const char **ret, Error 
   if (!exists) return true;
   STMT_SCOPED stmt = {0};
   bool row;
-  if (!sql_prepare(engine, "SELECT value FROM main.tidegate_meta WHERE key = 'uuid'", &stmt, "reading the identity",
-                   err) ||
+  if (!sql_prepare(engine, sql_session_uuid, &stmt, "reading the identity", err) ||
       !sql_step(engine, &stmt, &row, "reading the identity", err))
     return false;
   if (!row) return error_set(err, ERR_DATABASE, "the ledger in %s has no identity", engine->path);
@@ -77,7 +77,7 @@ static bool sqlite_identity(Engine *base, Arena *arena, const char **ret, Error 
 
 static bool sqlite_now(Engine *base, Instant *ret, Error *err) {
   double seconds;
-  if (!sqlite_number(base, "SELECT CAST(strftime('%s', 'now') AS INTEGER)", &seconds, err)) return false;
+  if (!sqlite_number(base, sql_session_now, &seconds, err)) return false;
   *ret = (Instant)seconds;
   return true;
 }
@@ -96,7 +96,7 @@ static bool sqlite_settings(Engine *base, Arena *arena, const char **ret, Error 
   SqliteEngine *engine = sqlite_engine(base);
   STMT_SCOPED stmt = {0};
   bool row;
-  if (!sql_prepare(engine, "PRAGMA encoding", &stmt, "reading the settings", err) ||
+  if (!sql_prepare(engine, sql_session_encoding, &stmt, "reading the settings", err) ||
       !sql_step(engine, &stmt, &row, "reading the settings", err))
     return false;
   *ret = arena_printf(arena, "encoding=%s", row ? (const char *)sqlite3_column_text(stmt.handle, 0) : "");
@@ -107,7 +107,7 @@ static bool sqlite_change_token(Engine *base, Arena *arena, const char **ret, Er
   SqliteEngine *engine = sqlite_engine(base);
   STMT_SCOPED stmt = {0};
   bool row;
-  if (!sql_prepare(engine, "PRAGMA main.data_version", &stmt, "reading the change token", err) ||
+  if (!sql_prepare(engine, sql_session_data_version, &stmt, "reading the change token", err) ||
       !sql_step(engine, &stmt, &row, "reading the change token", err))
     return false;
   *ret = arena_printf(arena, "%016jx:%lld", (uintmax_t)engine->nonce, (long long)sqlite3_column_int64(stmt.handle, 0));
@@ -188,16 +188,13 @@ static const EngineOps sqlite_ops = {
     .drop = sqlite_drop,
 };
 
-/* Settings of the connection: foreign keys are kept as production's own writers should keep them; 64 MB of page cache
- * at most. */
 static bool configure(SqliteEngine *engine, Error *err) {
   sqlite3_busy_timeout(engine->db, 1500);
   sqlite3_progress_handler(engine->db, PROGRESS_STEPS, on_progress, engine);
   sqlite3_randomness(sizeof engine->nonce, &engine->nonce);
-  return sql_run(engine, "PRAGMA cache_size = -65536", "opening", err) &&
-         sql_run(engine, "PRAGMA foreign_keys = ON", "opening", err) &&
-         sql_run(engine, "SELECT count(*) FROM main.sqlite_schema", "opening", err) &&
-         sqlite_register_functions(engine, err);
+  return sql_run(engine, sql_session_cache, "opening", err) &&
+         sql_run(engine, sql_session_foreign_keys_on, "opening", err) &&
+         sql_run(engine, sql_session_touch, "opening", err) && sqlite_register_functions(engine, err);
 }
 
 bool sqlite_open(const char *path, Engine **ret_engine, Error *err) {

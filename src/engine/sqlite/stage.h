@@ -8,8 +8,8 @@
  * the change set: op, date (start of the grain), "old_c" for every stored column, "new_c" for every given one.
  */
 
-/* `CREATE … (columns)` of a change set under this full name. */
-const char *stage_create_sql(Arena *arena, const ShapeSql *sql, const char *create, const char *name);
+/* Makes a change set under this full name. */
+const char *stage_create_sql(Arena *arena, const ShapeSql *sql, const char *table);
 
 /* Compares with the staging table as the sink; the table is made anew. */
 bool stage_compare(SqliteEngine *engine, Arena *arena, const Job *job, BatchFacts *ret, Error *err);

@@ -44,12 +44,10 @@ bool sqlite_vanished(Engine *base, Arena *arena, const Job *job, Finding *ret, E
   SqliteEngine *engine = sqlite_engine(base);
   STMT_SCOPED stmt = {0};
   ShapeSql sql;
-  char name[SQLITE_OBJECT_NAME];
   if (!shape_sql(engine, arena, job->shape, &sql, err)) return false;
-  sqlite_object_name(name, job->id, "changes");
   const char *text = sql_fill(
       arena, sql_vanished_rows, "columns", shape_list(arena, job->shape, sql.stored, sql.n_stored, "", ""), "old",
-      old_row(arena, &sql), "changes", arena_printf(arena, "main.\"%s\"", name), "allowed", allowed(arena, job), NULL);
+      old_row(arena, &sql), "changes", shape_object(arena, job->id, "changes"), "allowed", allowed(arena, job), NULL);
   if (!sql_prepare(engine, text, &stmt, doing, err)) return false;
   Finding finding = {.kind = FINDING_VANISHED};
   Example *examples = arena_array(arena, job->max_examples, sizeof *examples);

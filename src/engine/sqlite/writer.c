@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/sqlite/sqlite_sql.h"
 #include "engine/sqlite/stage.h"
 #include "engine/sqlite/work.h"
 
@@ -86,7 +87,7 @@ bool sqlite_begin(EngineWriter *writer, TxnLimits limits, Error *err) {
   SqliteEngine *engine = writer->engine;
   watchdog_tell(writer, (int)((limits.lock_wait + limits.hold) * 1000) + WATCHDOG_GRACE_MS);
   sqlite3_busy_timeout(engine->db, (int)(limits.lock_wait * 1000));
-  writer->open = sql_run(engine, "BEGIN IMMEDIATE", "waiting for the write lock", err);
+  writer->open = sql_run(engine, sql_session_begin_write, "waiting for the write lock", err);
   sqlite_deadline(engine, limits.hold);
   if (writer->open && sqlite_ledger_guard(engine, writer->id, writer->epoch, err)) return true;
   sqlite_abort(writer);
@@ -101,7 +102,7 @@ static void closed(EngineWriter *writer) {
 }
 
 bool sqlite_commit(EngineWriter *writer, Error *err) {
-  if (!sql_run(writer->engine, "COMMIT", "committing", err)) {
+  if (!sql_run(writer->engine, sql_session_commit, "committing", err)) {
     sqlite_abort(writer);
     return false;
   }
@@ -113,7 +114,7 @@ void sqlite_abort(EngineWriter *writer) {
   Error ignored;
   sqlite_deadline(writer->engine, 0);
   if (writer->open && !sqlite3_get_autocommit(writer->engine->db))
-    sql_run(writer->engine, "ROLLBACK", "rolling back", &ignored);
+    sql_run(writer->engine, sql_session_rollback, "rolling back", &ignored);
   closed(writer);
 }
 
@@ -121,19 +122,18 @@ void sqlite_abort(EngineWriter *writer) {
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* A table like production's: names, affinities and NOT NULL of all its columns but the generated ones. */
-static const char *copy_create_sql(Arena *arena, const ShapeSql *sql, const char *name) {
-  BUF_SCOPED out = {0};
-  buf_printf(&out, "CREATE TABLE main.\"%s\" (", name);
+static const char *copy_create_sql(Arena *arena, const ShapeSql *sql, const char *table) {
+  BUF_SCOPED columns = {0};
   for (size_t i = 0; i < sql->n_stored; i++) {
     const ShapeColumn *column = &sql->shape->columns[sql->stored[i]];
-    buf_printf(&out, "%s%s %s%s", i == 0 ? "" : ", ", sql_ident(arena, column->name),
+    buf_printf(&columns, "%s%s %s%s", i == 0 ? "" : ", ", sql_ident(arena, column->name),
                affinity_word(sql->affinity[sql->stored[i]]), column->not_null && column->given ? " NOT NULL" : "");
   }
-  buf_puts(&out, ")");
-  return arena_strdup(arena, buf_text(&out));
+  return sql_fill(arena, sql_objects_create_copy, "table", table, "columns", buf_text(&columns), NULL);
 }
 
 bool sqlite_create(EngineWriter *writer, const Shape *shape, const char *role, Error *err) {
+  static const char doing[] = "making the backfill's table";
   ARENA_SCOPED arena = {0};
   SqliteEngine *engine = writer->engine;
   ShapeSql sql;
@@ -141,13 +141,14 @@ bool sqlite_create(EngineWriter *writer, const Shape *shape, const char *role, E
   if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
   sqlite_object_name(name, writer->id, role);
   bool changes = strcmp(role, "changes") == 0;
-  const char *create = changes
-                           ? stage_create_sql(&arena, &sql, "CREATE TABLE", arena_printf(&arena, "main.\"%s\"", name))
-                           : copy_create_sql(&arena, &sql, name);
-  if (!sql_run(engine, create, "making the backfill's table", err)) return false;
-  if (!changes &&
-      !sql_run(engine, arena_printf(&arena, "CREATE INDEX main.\"%s_date\" ON \"%s\" (%s)", name, name, sql.date),
-               "making the backfill's table", err))
+  const char *table = shape_object(&arena, writer->id, role);
+  const char *create = changes ? stage_create_sql(&arena, &sql, table) : copy_create_sql(&arena, &sql, table);
+  const char *index = sql_ident(&arena, arena_printf(&arena, "%s_date", name));
+  if (!sql_run(engine, create, doing, err)) return false;
+  if (!changes && !sql_run(engine,
+                           sql_fill(&arena, sql_objects_index_date, "index", index, "table", sql_ident(&arena, name),
+                                    "date", sql.date, NULL),
+                           doing, err))
     return false;
   ObjectRecord object = {.name = arena_strdup(&arena, name), .role = role};
   return sqlite_object_identity(&engine->base, &arena, name, &object.identity, err) &&
@@ -170,7 +171,7 @@ bool sqlite_drop(EngineWriter *writer, const char *role, Error *err) {
       return error_hint(err, "look at it, and drop it by hand if it is not needed");
     }
     if (identity != NULL &&
-        !sql_run(engine, arena_printf(&arena, "DROP TABLE main.%s", sql_ident(&arena, objects[i].name)),
+        !sql_run(engine, sql_fill(&arena, sql_objects_drop, "table", sql_ident(&arena, objects[i].name), NULL),
                  "dropping the backfill's table", err))
       return false;
     if (!sqlite_ledger_object_dropped(engine, writer->id, objects[i].name, err)) return false;
