@@ -108,6 +108,9 @@ bool run_hold(Run *run, EngineWriter *writer, const FindingRecord *findings, siz
                     run->record->id, run->record->id, run->record->id);
 }
 
+/* Where others commit between two writings, it is they who may have changed what comes out: it is written once more. */
+enum { MOST_WRITINGS = 4 };
+
 /* The evidence of one batch, before it is stored. */
 static bool judge(Run *run, Arena *arena, EngineWriter *writer, Job *job, int64_t batch, BatchFacts *facts,
                   FindingRecord **ret, size_t *ret_n, const char **log, Error *err) {
@@ -116,11 +119,16 @@ static bool judge(Run *run, Arena *arena, EngineWriter *writer, Job *job, int64_
   *ret = (FindingRecord *)findings;
   if (run->batches > 0 || *ret_n > 0) return true;
   BatchFacts again;
-  if (!compute(run, arena, writer, job, batch, true, &again, log, err) ||
-      !validate_batch(arena, run->engine, run->plan, job, &again, batch, &findings, ret_n, err))
-    return false;
-  *ret = (FindingRecord *)findings; /* rows that were appended may show as a key that several rows have only now */
-  if (*ret_n > 0 || !same_twice(facts, &again))
+  for (int writing = 2;; writing++) {
+    if (!compute(run, arena, writer, job, batch, true, &again, log, err) ||
+        !validate_batch(arena, run->engine, run->plan, job, &again, batch, &findings, ret_n, err))
+      return false;
+    *ret = (FindingRecord *)findings; /* rows that were appended may show as a key that several rows have only now */
+    if (*ret_n == 0 && same_twice(facts, &again)) break;
+    if (writing < MOST_WRITINGS && strcmp(facts->token, again.token) != 0) {
+      *facts = again;
+      continue;
+    }
     *ret = with_finding(
         arena, *ret, ret_n,
         (FindingRecord){.batch = batch,
@@ -130,6 +138,8 @@ static bool judge(Run *run, Arena *arena, EngineWriter *writer, Job *job, int64_
                         .message =
                             "the first batch, written twice, came out differently: the recompute cannot be run again "
                             "safely (random values, the clock, or rows that are appended instead of replaced)"});
+    break;
+  }
   *facts = again;
   return true;
 }
