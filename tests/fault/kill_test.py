@@ -14,7 +14,6 @@ from scenes import PRODUCTION, SCENES, WAY, harness
 
 SHIM = os.environ["TIDEGATE_KILL_SHIM"]
 SOAK = os.environ.get("TIDEGATE_SOAK") == "1"
-MOST_POINTS = 10**9 if SOAK else 150
 TORN_EVERY = 1 if SOAK else 4
 WORKERS = 2
 
@@ -66,7 +65,8 @@ class Point:
 def explore(name, wal, verb):
     """Kills at every act; the number of kills, and what was wrong."""
     point = Point(name, wal, verb)
-    stride = -(-point.acts // MOST_POINTS)
+    most = point.acts if SOAK else 150 if name == "keyed" else 60
+    stride = -(-point.acts // most)
     tries = [(n, "before") for n in range(1, point.acts + 1, stride)]
     tries += [(n, "torn") for n in range(2, point.acts + 1, stride * TORN_EVERY)]
     tries += [(n, "after") for n in (range(1, point.acts + 1) if SOAK else [point.acts])]

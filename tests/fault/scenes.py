@@ -1,8 +1,8 @@
 """Small databases that have everything in them that a swap can do, and the commands that lead through the way."""
 
-import gc
 import sqlite3
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "flow"))
@@ -98,8 +98,10 @@ class Scene(harness.Flow):
         raise NotImplementedError
 
     def setUp(self):
-        super().setUp()
-        gc.collect()  # Python's connections are freed late, and one that is open keeps the -wal
+        """As Flow's, but every connection is closed at once: one that is open keeps the -wal."""
+        self.folder = Path(tempfile.mkdtemp(prefix="tidegate-"))
+        self.database = self.folder / "db.sqlite"
+        self.sql(("PRAGMA journal_mode = WAL;" if self.wal else "") + "CREATE TABLE scratch(x); DROP TABLE scratch;")
 
     @classmethod
     def at(cls, name, wal, leading):
