@@ -10,13 +10,13 @@ enum { LEDGER_VERSION = 1 };
 
 bool ledger_begin(SqliteEngine *engine, bool *ret_own, const char *doing, Error *err) {
   *ret_own = sqlite3_get_autocommit(engine->db) != 0;
-  return !*ret_own || sql_run(engine, sql_ledger_begin, doing, err);
+  return !*ret_own || sql_run(engine, sql_session_begin_write, doing, err);
 }
 
 bool ledger_end(SqliteEngine *engine, bool own, bool ok, const char *doing, Error *err) {
   if (!own) return ok;
-  if (ok && sql_run(engine, sql_ledger_commit, doing, err)) return true;
-  if (sqlite3_get_autocommit(engine->db) == 0) sqlite3_exec(engine->db, sql_ledger_rollback, NULL, NULL, NULL);
+  if (ok && sql_run(engine, sql_session_commit, doing, err)) return true;
+  if (sqlite3_get_autocommit(engine->db) == 0) sqlite3_exec(engine->db, sql_session_rollback, NULL, NULL, NULL);
   return false;
 }
 

@@ -1,16 +1,6 @@
 -- The ledger's tables and every statement on them. Instants are seconds since 1970 in database time, 0 = never;
 -- fingerprints are texts (base/hash.h); :id is the backfill.
 
--- name: begin
--- Takes the write lock at once, so that nothing read afterwards can be out of date when it is written.
-BEGIN IMMEDIATE
-
--- name: commit
-COMMIT
-
--- name: rollback
-ROLLBACK
-
 -- name: exists
 -- Is there a table tidegate_meta?
 SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = 'tidegate_meta' COLLATE NOCASE
