@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "flow"))
@@ -366,17 +367,18 @@ class Law02(Laws):
 
     def test_law_02_a_recompute_without_the_range_is_never_published(self):
         """It is never widened: a recompute that gives rows of other dates is held."""
-        spec = self.scene_spec(SPEC.replace(" WHERE day >= :from AND day < :to", "").replace("control: 2024-01-05..2024-01-09\n", ""))
-        result = self.run_tidegate("backfill", spec, "--yes")
-        self.assertIn(result.code, (HELD, DENIED, USAGE), repr(result))
-        self.assert_untouched()
+        text = SPEC.replace("control: 2024-01-05..2024-01-09\n", "")
+        for dates, code in (("", USAGE), ("WHERE day >= :from AND day < date(:to, '+3 days')", HELD)):
+            with self.subTest(dates):
+                self.tidegate("backfill", self.scene_spec(text.replace("WHERE day >= :from AND day < :to", dates)), "--yes", code=code)
+                self.assert_untouched()
 
     def test_law_02_a_key_that_stands_outside_the_range_is_held(self):
         """Publishing a row whose key stands outside the range would change a row there."""
         self.sql("CREATE TABLE totals(id INTEGER PRIMARY KEY, day TEXT NOT NULL, net INTEGER);"
                  "INSERT INTO totals SELECT id, day, cents FROM orders; UPDATE totals SET day = '2024-01-28' WHERE id = 224")
         self.before = self.picture()
-        spec = self.scene_spec("target: totals\nrange: 2024-01-10..2024-01-25\nwrong: a\ncorrect: b\nchanges: {net: yes, new rows: yes}\n"
+        spec = self.scene_spec("target: totals\nrange: 2024-01-10..2024-01-25\nwrong: a\ncorrect: b\nchanges: {net: yes, day: yes, new rows: yes}\n"
                                "recompute: SELECT id, day, cents * rate AS net FROM orders WHERE day >= :from AND day < :to\n")
         self.plan(spec)
         self.tidegate("run", spec, code=HELD)
@@ -474,8 +476,10 @@ class Law03(Stoppable):
 
     def test_law_03_a_writer_that_never_rests_neither_stops_nor_fools_the_swap(self):
         """Rechecked under the lock, however often others commit."""
+        self.file = self.scene_spec(SPEC.replace("WHERE day", "WHERE (SELECT running FROM slow) = 0 AND day"))
         self.built(self.file)
         self.sql("CREATE TABLE busy(n INTEGER); INSERT INTO busy VALUES(0)")
+        self.set_pace(SLOW_STEPS // 100)  # between a recheck's beginning and the lock there is always another commit
         writer = self.writer("UPDATE busy SET n = n + 1")
         self.tidegate("swap", self.file, "--yes")
         self.assertEqual(self.wrong_rows(), 0)
@@ -739,6 +743,24 @@ class Law06(Laws):
         self.ended(back, CONFLICT)
         self.assertEqual(self.value(f"SELECT net FROM sales WHERE id = {CHANGED_ID}"), -1)
 
+    @unittest.expectedFailure  # only the columns that the recompute gives are compared: the later note goes with the row
+    def test_law_06_a_new_row_that_was_written_since_is_not_dropped(self):
+        """Never drops one silently: a row that the swap inserted and somebody wrote to since, in a column that is not the
+        recompute's."""
+        self.sql(f"DELETE FROM sales WHERE id = {CHANGED_ID}")
+        self.file = self.scene_spec(SPEC.replace("changes: net", "changes: {net: yes, new rows: yes}"))
+        self.swapped(self.file)
+        self.sql(f"UPDATE sales SET note = 'precious' WHERE id = {CHANGED_ID}")
+        self.tidegate("rollback", self.file, code=CONFLICT)
+        self.assertEqual(self.value(f"SELECT note FROM sales WHERE id = {CHANGED_ID}"), "precious")
+
+    @unittest.expectedFailure  # arrivals are counted as rows now less rows then, date by date: one that vanished hides one
+    def test_law_06_a_row_that_arrived_where_another_vanished_is_shown(self):
+        """Rollback shows rows that arrived since the swap, also on a date from which another row vanished."""
+        self.swapped(self.file)
+        self.sql(f"DELETE FROM sales WHERE id = {UNCHANGED_ID}; INSERT INTO sales VALUES('2024-01-12', 9001, 5, 5, 'later')")
+        self.assertIn("1 row arrived", self.tidegate("rollback", self.file).out)
+
     def test_law_06_rollback_puts_back_what_was_there_to_the_byte(self):
         """Rows that went, came and changed: after the rollback all is as it was, types included."""
         self.sql(f"DELETE FROM sales WHERE id = {UNCHANGED_ID}; INSERT INTO sales VALUES('2024-01-12', 9001, 1, 1.5, x'00')")
@@ -771,6 +793,16 @@ class Law07(Laws):
         name = self.replace_changes_table()
         self.assertIn("not the table", self.tidegate("discard", self.file, code=STATE).err)
         self.assertEqual(self.rows(f"SELECT * FROM {name}"), [("payroll",)])
+
+    @unittest.expectedFailure  # the identity is kind, name and definition: a twin made by the same statement has it too
+    def test_law_07_a_twin_by_the_same_statement_is_not_its_own(self):
+        """Checked by name, identity and marker: a table that somebody made anew, column for column."""
+        self.built(self.file)
+        name = self.changes_table()
+        statement = self.value(f"SELECT sql FROM sqlite_schema WHERE name = '{name}'")
+        self.sql(f"ALTER TABLE {name} RENAME TO mine; {statement}; INSERT INTO {name}(op) VALUES('payroll')")
+        self.tidegate("discard", self.file, code=STATE)
+        self.assertEqual(self.rows(f"SELECT op FROM {name}"), [("payroll",)])
 
     def test_law_07_finish_refuses_a_table_that_is_not_its_own(self):
         """Finish drops only objects that the ledger created."""
@@ -806,6 +838,18 @@ class Law07(Laws):
         self.assertEqual(self.value(f"SELECT count(*) FROM sales WHERE id = {UNCHANGED_ID}"), 1)
         self.tidegate("discard", self.file)
         self.assertEqual(self.objects(), [])
+
+
+    @unittest.expectedFailure  # what was checked is not held against production once more before the snapshot goes
+    def test_law_07_a_snapshot_stays_while_a_row_is_missing(self):
+        """The last copy of any row is never dropped: finish after the tool's rows were checked and one of them vanished."""
+        tool = self.folder / "tool.py"
+        tool.write_text("import os, sqlite3\ndb = sqlite3.connect(os.environ['TIDEGATE_DATABASE'])\n"
+                        f"db.execute(\"UPDATE sales SET net = cents * 3 WHERE {RANGE}\")\ndb.commit()\n")
+        self.tidegate("snapshot", self.file, "--then", f"{sys.executable} {tool}")
+        self.sql(f"DELETE FROM sales WHERE id = {UNCHANGED_ID}")
+        self.tidegate("finish", self.file, "--early", code=DENIED)
+        self.assertEqual(len(self.objects()), 1)
 
 
 class Law08(Laws):
