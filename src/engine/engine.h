@@ -130,9 +130,10 @@ typedef struct Shape {
   const char *table;
   const ShapeColumn *columns;
   size_t n;
-  size_t date;    /* index of the date column; always given */
-  bool null_keys; /* keys that hold a NULL are declared to be fine: NULL equals NULL in them */
-  bool keyed;     /* false: no key; whole dates are replaced */
+  size_t date;     /* index of the date column; always given */
+  bool null_dates; /* rows of the recompute without a date are declared to be fine: they are left out */
+  bool null_keys;  /* keys that hold a NULL are declared to be fine: NULL equals NULL in them */
+  bool keyed;      /* false: no key; whole dates are replaced */
   DateCodec codec;
 } Shape;
 

@@ -86,9 +86,24 @@ static bool has_constraints(const Resolver *resolver) {
   return false;
 }
 
+/* Without a key whole rows are replaced, and what the recompute does not give would be lost with the old ones. */
+static bool all_given(Resolver *resolver, Error *err) {
+  for (size_t i = 0; i < resolver->table.n_columns; i++) {
+    if (resolver->columns[i].given || resolver->columns[i].generated) continue;
+    spec_error(err, &resolver->spec->target.place,
+               "%s has no key that the recompute gives, so whole dates would be replaced, and what stands in “%s” "
+               "would be lost",
+               resolver->table.name, resolver->columns[i].name);
+    return error_hint(
+        err, "declare the columns that identify a row, key: [COLUMN, …], or let the recompute give every column");
+  }
+  return true;
+}
+
 bool plan_resolve_key(Resolver *resolver, Error *err) {
   Plan *plan = resolver->plan;
   plan->shape.null_keys = resolver->spec->allow_null_keys;
+  plan->shape.null_dates = resolver->spec->allow_null_dates;
   if (resolver->spec->key.n > 0) {
     if (!declared_key(resolver, err)) return false;
   } else if (!primary_key(resolver) && !unique_index(resolver)) {
@@ -97,6 +112,7 @@ bool plan_resolve_key(Resolver *resolver, Error *err) {
               "%s has no key that the recompute gives: whole dates are replaced, and rows cannot be told apart; "
               "declare the business key if there is one",
               plan->shape.table);
+    if (!all_given(resolver, err)) return false;
   }
   plan->has_constraints = has_constraints(resolver);
   return true;

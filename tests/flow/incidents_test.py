@@ -140,7 +140,6 @@ class Incidents(Incident):
         self.tidegate("run", file, code=HELD)
         self.assertEqual(self.rows("select a, v from f"), [("a", 1)])
 
-    @unittest.expectedFailure  # allow: {null_dates: yes} is not honoured while a batch is compared
     def test_b04_null_dates_need_a_rule(self):
         """Rows without a date belong to no batch: denied before the start, or left exactly as they are when declared."""
         self.sql("create table src(d text, id int, v int); insert into src values('2024-01-01',1,2),(null,3,2);"

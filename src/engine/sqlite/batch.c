@@ -163,7 +163,7 @@ bool sqlite_fill_shadow(EngineWriter *writer, const Job *job, const Interrupt *i
   const char *fill = job->recompute == NULL ? NULL
                                             : sql_fill(&arena, sql_batch_shadow_fill, "shadow", shadow, "columns",
                                                        columns, "recompute", job->recompute, NULL);
-  if (job->overlay && !compare_overlay_begin(engine, &arena, &sql, writer->id, err)) return false;
+  if (job->overlay && !compare_overlay_begin(engine, &arena, &sql, job, err)) return false;
   engine->interrupt = interrupt;
   bool ok = true;
   for (int i = 0; i < 2 && ok; i++) {

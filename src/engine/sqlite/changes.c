@@ -69,7 +69,7 @@ bool sqlite_check_total(Engine *base, const Job *job, const char *expression, Da
   if (!shape_sql(engine, &arena, job->shape, &sql, err)) return false;
   sqlite_use_codec(engine, &job->shape->codec);
   const char *rows = job->id == NULL ? sql_fill(&arena, sql_shape_all, "table", sql.table, NULL)
-                                     : shape_overlay(&arena, &sql, job->id);
+                                     : shape_overlay(&arena, &sql, job->id, INSTANT_MAX);
   const char *text =
       sql_fill(&arena, sql_changes_total, "expression", expression, "rows", rows, "date", sql.date, NULL);
   if (!sql_prepare(engine, text, &stmt, "checking a total", err)) return false;

@@ -129,11 +129,11 @@ const char *compare_recompute_sql(Arena *arena, const ShapeSql *sql, const Job *
                   inner, NULL);
 }
 
-bool compare_overlay_begin(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, Error *err) {
+bool compare_overlay_begin(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job, Error *err) {
   return compare_overlay_end(engine, arena, sql, err) &&
          sql_run(engine,
                  sql_fill(arena, sql_compare_overlay_create, "name", sql_ident(arena, sql->shape->table), "overlay",
-                          shape_overlay(arena, sql, id), NULL),
+                          shape_overlay(arena, sql, job->id, job->dates[0]), NULL),
                  "laying the changes over production", err);
 }
 
@@ -391,7 +391,7 @@ bool compare_run(SqliteEngine *engine, Arena *arena, const Job *job, const Compa
   const char *token = NULL;
   if (!compare_init(&compare, err)) return false;
   bool overlay = job->overlay && job->id != NULL; /* nothing is written yet while planning */
-  if (overlay && !compare_overlay_begin(engine, arena, &compare.sql, job->id, err)) return false;
+  if (overlay && !compare_overlay_begin(engine, arena, &compare.sql, job, err)) return false;
   bool ok = in_snapshot(&compare, &token, err);
   compare_release(&compare);
   if (overlay) {

@@ -22,8 +22,11 @@ bool compare_run(SqliteEngine *engine, Arena *arena, const Job *job, const Compa
  * merging it into the outer query). */
 const char *compare_recompute_sql(Arena *arena, const ShapeSql *sql, const Job *job);
 
-/* The overlay as a temporary view under the target's name, which unqualified names find first. */
-bool compare_overlay_begin(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, Error *err);
+/*
+ * The overlay as a temporary view under the target's name, which unqualified names find first. It holds the changes of
+ * the dates before the job's own, so that a recompute of production as it is sees the same at each of its runs.
+ */
+bool compare_overlay_begin(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job, Error *err);
 bool compare_overlay_end(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, Error *err);
 
 #endif

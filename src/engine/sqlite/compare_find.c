@@ -139,6 +139,7 @@ bool compare_new_row(Compare *compare, sqlite3_stmt *stmt, size_t first_check, s
   const Job *job = compare->job;
   const Value *row = compare->new_row;
   const Value *date_value = given_value(compare, row, job->shape->date);
+  if (date_value->type == SQLITE_NULL && job->shape->null_dates) return false;
   if (!compare_date_of(compare, date_value, ret_date)) {
     compare_find(compare, FINDING_NULL_DATE, 0, NULL, row, (ptrdiff_t)job->shape->date);
     return false;

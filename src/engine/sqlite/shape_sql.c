@@ -1,5 +1,6 @@
 #include "engine/sqlite/shape_sql.h"
 
+#include <inttypes.h>
 #include <strings.h>
 
 #include "engine/sqlite/sqlite_sql.h"
@@ -118,13 +119,15 @@ const char *shape_range(Arena *arena, const ShapeSql *sql, const char *table) {
   return sql_fill(arena, sql_shape_range, "table", table, "date", sql->date, NULL);
 }
 
-const char *shape_overlay(Arena *arena, const ShapeSql *sql, const char *id) {
+const char *shape_overlay(Arena *arena, const ShapeSql *sql, const char *id, Instant before) {
+  const char *until = arena_printf(arena, "%" PRId64, before);
   const char *changes = shape_object(arena, id, "changes");
   const char *untouched =
-      sql->shape->keyed ? sql_fill(arena, sql_shape_untouched_by_key, "changes", changes, "match",
-                                   shape_key_match(arena, sql, "o.", "old_", "p.", ""), NULL)
-                        : sql_fill(arena, sql_shape_untouched_by_date, "changes", changes, "date", sql->date, NULL);
+      sql->shape->keyed
+          ? sql_fill(arena, sql_shape_untouched_by_key, "changes", changes, "match",
+                     shape_key_match(arena, sql, "o.", "old_", "p.", ""), "before", until, NULL)
+          : sql_fill(arena, sql_shape_untouched_by_date, "changes", changes, "date", sql->date, "before", until, NULL);
   return sql_fill(arena, sql_shape_overlay, "columns",
                   shape_list(arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), "target", sql->table,
-                  "untouched", untouched, "new", new_side(arena, sql), "changes", changes, NULL);
+                  "untouched", untouched, "new", new_side(arena, sql), "changes", changes, "before", until, NULL);
 }

@@ -44,7 +44,7 @@ const char *shape_object(Arena *arena, const char *id, const char *role);
 /* `SELECT *` of the rows of [:from, :to) of a table, by its full name. */
 const char *shape_range(Arena *arena, const ShapeSql *sql, const char *table);
 
-/* `SELECT all stored columns` of production with the changes so far applied; for the overlay. */
-const char *shape_overlay(Arena *arena, const ShapeSql *sql, const char *id);
+/* `SELECT all stored columns` of production with the changes of dates before `before` applied (INSTANT_MAX: all). */
+const char *shape_overlay(Arena *arena, const ShapeSql *sql, const char *id, Instant before);
 
 #endif
