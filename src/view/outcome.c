@@ -33,7 +33,9 @@ void view_run_json(Json *json, const char *id, const RunFacts *facts) {
 static bool is_stale(const LineageNode *node) { return node->needs != NEEDS_FOLLOWS; }
 
 void view_swap(Paint *paint, Arena *arena, const Plan *plan, const char *id, const SwapFacts *facts) {
-  paint_line(paint, "checked", "production unchanged ✓  sources unchanged ✓  idle ✓  counts exact ✓%s",
+  /* What a command reads is not known. */
+  const char *sources = plan->recompute != NULL ? "sources unchanged ✓  " : "";
+  paint_line(paint, "checked", "production unchanged ✓  %sidle ✓  counts exact ✓%s", sources,
              facts->verified ? "  production is what was recomputed ✓" : "");
   paint_verdict(paint, STYLE_GOOD, "SWAPPED", "%s, %s under the lock. Undo: tidegate rollback %s",
                 words_changes(arena, &facts->counts), words_duration(arena, facts->lock_seconds), id);

@@ -18,6 +18,7 @@ static void a_swap_says_how_to_undo_it_and_what_is_stale(void **state) {
   ARENA_SCOPED arena = {0};
   BUF_SCOPED out = {0};
   Plan plan = scene_plan();
+  plan.recompute = "SELECT 1";
   SwapFacts facts = {.counts = {.updates = 221}, .lock_seconds = 0.041, .tries = 1, .verified = true};
   view_swap(&(Paint){.out = &out}, &arena, &plan, "7f3a", &facts);
   assert_string_equal(buf_text(&out),
