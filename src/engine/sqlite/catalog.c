@@ -264,7 +264,7 @@ static bool read_definition(SqliteEngine *engine, Arena *arena, const char *tabl
   for (bool row;;) {
     if (!sql_step(engine, &stmt, &row, doing, err)) return false;
     if (!row) break;
-    buf_printf(&text, "%s;\n", (const char *)sqlite3_column_text(stmt.handle, 0));
+    buf_printf(&text, "%s;\n", sql_peek(&stmt, 0));
   }
   *ret = arena_strdup(arena, buf_text(&text));
   return true;
@@ -299,7 +299,7 @@ bool sqlite_object_identity(Engine *base, Arena *arena, const char *name, const 
   *ret = NULL;
   if (!row) return true;
   for (int i = 0; i < 3; i++) {
-    const char *part = (const char *)sqlite3_column_text(stmt.handle, i);
+    const char *part = sql_peek(&stmt, i);
     buf_append(&text, part == NULL ? "" : part, (size_t)sqlite3_column_bytes(stmt.handle, i) + 1);
   }
   char hex[33];

@@ -90,7 +90,7 @@ bool sqlite_change_counts(Engine *base, const Shape *shape, const char *id, Chan
     if (!sql_step(engine, &stmt, &row, "counting the change set", err)) return false;
     if (!row) break;
     int64_t n = sqlite3_column_int64(stmt.handle, 1);
-    switch (sqlite3_column_text(stmt.handle, 0)[0]) {
+    switch (sql_peek(&stmt, 0)[0]) {
       case 'I':
         counts.inserts = n;
         break;
@@ -123,7 +123,7 @@ static ChangeRow read_change(Arena *arena, const ShapeSql *sql, Stmt *stmt) {
              **new_values = arena_array(arena, shape->n, sizeof *new_values);
   char label[32];
   grain_label(shape->codec.grain, shape->codec.zone, sqlite3_column_int64(stmt->handle, 1), label);
-  ChangeRow row = {.op = (char)sqlite3_column_text(stmt->handle, 0)[0],
+  ChangeRow row = {.op = sql_peek(stmt, 0)[0],
                    .date = arena_strdup(arena, label),
                    .old_values = old_values,
                    .new_values = new_values};

@@ -132,7 +132,7 @@ static bool read_sample(SqliteEngine *engine, Arena *arena, const Place *place, 
     if (!sql_step(engine, &values, &row, doing, err)) return false;
     if (!row) break;
     count_type(&values, profile);
-    const char *text = (const char *)sqlite3_column_text(values.handle, 0);
+    const char *text = sql_peek(&values, 0);
     if (text == NULL || profile->n_samples == SAMPLE_VALUES || !is_new(samples, profile->n_samples, text)) continue;
     samples = arena_grow(arena, samples, profile->n_samples, sizeof *samples);
     samples[profile->n_samples++] = arena_strdup(arena, text);

@@ -173,9 +173,7 @@ static bool add_backfill(SqliteEngine *engine, const BackfillRecord *record, Err
   if (!sql_prepare(engine, sql_ledger_state, &there, doing, err)) return false;
   sql_bind_text(&there, ":id", record->id);
   if (!sql_step(engine, &there, &row, doing, err)) return false;
-  if (row)
-    return error_set(err, ERR_STATE, "there is a backfill '%s' already, %s", record->id,
-                     (const char *)sqlite3_column_text(there.handle, 0));
+  if (row) return error_set(err, ERR_STATE, "there is a backfill '%s' already, %s", record->id, sql_peek(&there, 0));
   if (!sql_prepare(engine, sql_ledger_add, &stmt, doing, err)) return false;
   bind_backfill(&stmt, record);
   return ledger_step(engine, &stmt, doing, err) &&

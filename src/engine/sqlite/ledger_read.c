@@ -37,7 +37,7 @@ static bool read_rows(Engine *base, Arena *arena, const char *sql, const char *i
   } while (0)
 
 static bool read_fingerprint(Stmt *stmt, int i, Fingerprint *ret, Error *err) {
-  const char *text = (const char *)sqlite3_column_text(stmt->handle, i);
+  const char *text = sql_peek(stmt, i);
   if (text != NULL && fingerprint_parse(text, ret)) return true;
   error_set(err, ERR_DATABASE, "the ledger holds '%s' where a fingerprint should be", text == NULL ? "NULL" : text);
   return error_hint(err, "the table tidegate_date was changed by hand: plan the backfill again");

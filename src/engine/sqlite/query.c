@@ -32,7 +32,7 @@ static bool entry_sql(SqliteEngine *engine, Arena *arena, const char *name, cons
   sql_bind_text(&stmt, ":name", name);
   if (!sql_step(engine, &stmt, &row, doing, err)) return false;
   *ret_sql = row ? sql_text(arena, &stmt, 4) : NULL;
-  *ret_view = row && strcmp((const char *)sqlite3_column_text(stmt.handle, 1), "view") == 0;
+  *ret_view = row && strcmp(sql_peek(&stmt, 1), "view") == 0;
   return true;
 }
 

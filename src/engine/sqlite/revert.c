@@ -68,7 +68,7 @@ static bool as_left(const Revert *revert, Stmt *stmt, size_t at) {
 }
 
 static bool judge(Revert *revert, Stmt *stmt, Error *err) {
-  char op = (char)sqlite3_column_text(stmt->handle, 1)[0];
+  char op = sql_peek(stmt, 1)[0];
   bool present = sqlite3_column_type(stmt->handle, 3) != SQLITE_NULL;
   if (op == 'D') return !present || conflict(revert, stmt, "arrived since", err);
   if (!present) return conflict(revert, stmt, "vanished since", err);

@@ -142,8 +142,15 @@ void sql_bind_range(Stmt *stmt, const DateCodec *codec, DateRange range) {
   }
 }
 
-const char *sql_text(Arena *arena, Stmt *stmt, int i) {
+const char *sql_peek(Stmt *stmt, int i) {
+  if (sqlite3_column_type(stmt->handle, i) == SQLITE_NULL) return NULL;
   const char *text = (const char *)sqlite3_column_text(stmt->handle, i);
+  if (text == NULL) error_out_of_memory(); /* the only way in which a value has no text */
+  return text;
+}
+
+const char *sql_text(Arena *arena, Stmt *stmt, int i) {
+  const char *text = sql_peek(stmt, i);
   return text == NULL ? NULL : arena_strndup(arena, text, (size_t)sqlite3_column_bytes(stmt->handle, i));
 }
 

@@ -46,7 +46,7 @@ static bool journal_is_wal(SqliteEngine *engine) {
   if (!sql_prepare(engine, sql_session_journal_mode, &stmt, "reading the journal mode", &ignored) ||
       !sql_step(engine, &stmt, &row, "reading the journal mode", &ignored) || !row)
     return false;
-  return strcmp((const char *)sqlite3_column_text(stmt.handle, 0), "wal") == 0;
+  return strcmp(sql_peek(&stmt, 0), "wal") == 0;
 }
 
 static EngineCaps sqlite_caps(Engine *base) {
@@ -71,7 +71,7 @@ static bool sqlite_identity(Engine *base, Arena *arena, const char **ret, Error 
   if (!row) return error_set(err, ERR_DATABASE, "the ledger in %s has no identity", engine->path);
   if (stat(engine->path, &info) != 0)
     return error_set(err, ERR_DATABASE, "%s is gone: %s", engine->path, strerror(errno));
-  *ret = arena_printf(arena, "%s/%ju", sqlite3_column_text(stmt.handle, 0), (uintmax_t)info.st_ino);
+  *ret = arena_printf(arena, "%s/%ju", sql_peek(&stmt, 0), (uintmax_t)info.st_ino);
   return true;
 }
 
@@ -99,7 +99,7 @@ static bool sqlite_settings(Engine *base, Arena *arena, const char **ret, Error 
   if (!sql_prepare(engine, sql_session_encoding, &stmt, "reading the settings", err) ||
       !sql_step(engine, &stmt, &row, "reading the settings", err))
     return false;
-  *ret = arena_printf(arena, "encoding=%s", row ? (const char *)sqlite3_column_text(stmt.handle, 0) : "");
+  *ret = arena_printf(arena, "encoding=%s", row ? sql_peek(&stmt, 0) : "");
   return true;
 }
 

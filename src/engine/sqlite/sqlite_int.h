@@ -54,6 +54,8 @@ void sql_bind_real(Stmt *stmt, const char *name, double value);
 /* Binds :from and :to in the column's own form, :from_date and :to_date as civil text, :from_unix and :to_unix as
  * seconds. */
 void sql_bind_range(Stmt *stmt, const DateCodec *codec, DateRange range);
+/* Column i as text that lives until the next step; NULL for SQL NULL alone. */
+const char *sql_peek(Stmt *stmt, int i);
 /* Column i as text in the arena; NULL for SQL NULL. */
 const char *sql_text(Arena *arena, Stmt *stmt, int i);
 

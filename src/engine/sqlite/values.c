@@ -33,7 +33,7 @@ static void real_to_integer(Value *value) {
 /* Text that looks like a number becomes one; the copy is needed because conversion changes the value in place. */
 static void text_to_number(sqlite3_stmt *stmt, int i, Value *value) {
   sqlite3_value *copy = sqlite3_value_dup(sqlite3_column_value(stmt, i));
-  if (copy == NULL) return;
+  if (copy == NULL) error_out_of_memory();
   int type = sqlite3_value_numeric_type(copy);
   if (type == SQLITE_INTEGER) {
     value->type = SQLITE_INTEGER;
@@ -49,7 +49,7 @@ static void text_to_number(sqlite3_stmt *stmt, int i, Value *value) {
 /* A number as the text that SQLite stores for it, in a copy so that the statement's own value stays a number. */
 static void number_to_text(sqlite3_stmt *stmt, int i, Value *value) {
   value->owned = sqlite3_value_dup(sqlite3_column_value(stmt, i));
-  if (value->owned == NULL) return;
+  if (value->owned == NULL) error_out_of_memory();
   value->type = SQLITE_TEXT;
   value->bytes = sqlite3_value_text(value->owned);
   value->n = sqlite3_value_bytes(value->owned);
@@ -71,6 +71,7 @@ void value_read(sqlite3_stmt *stmt, int i, Affinity affinity, Value *ret) {
       break;
     case SQLITE_TEXT:
       ret->bytes = sqlite3_column_text(stmt, i);
+      if (ret->bytes == NULL) error_out_of_memory();
       ret->n = sqlite3_column_bytes(stmt, i);
       if (affinity == AFFINITY_NUMERIC || affinity == AFFINITY_REAL) text_to_number(stmt, i, ret);
       break;
