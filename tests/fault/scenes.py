@@ -1,5 +1,6 @@
 """Small databases that have everything in them that a swap can do, and the commands that lead through the way."""
 
+import functools
 import sqlite3
 import sys
 import tempfile
@@ -88,6 +89,20 @@ WORDS = {
     "snapshot": ["snapshot", "backfill.yaml"],
     "restore": ["restore", "backfill.yaml"],
 }
+
+
+def known_fault(reason):
+    """A test that finds a fault of the product which is still to be put right: shown as skipped while it fails."""
+    def mark(test):
+        @functools.wraps(test)
+        def run(self):
+            try:
+                test(self)
+            except AssertionError as fault:
+                print(f"KNOWN FAULT ({reason}): {str(fault)[:1500]}", flush=True)
+                self.skipTest(f"known fault: {reason}")
+        return run
+    return mark
 
 
 class Scene(harness.Flow):
