@@ -207,7 +207,7 @@ static bool move(SqliteEngine *engine, Arena *arena, const char *sql, const char
   static const char doing[] = "moving the backfill to its next state";
   static const char *const names[5] = {":id", ":from", ":to", ":reason", ":json"};
   STMT_SCOPED stmt = {0};
-  const char *state;
+  const char *state = "";
   if (!ledger_state(engine, arena, values[0], &state, err)) return false;
   if (strcmp(state, values[1]) != 0)
     return error_set(err, ERR_STATE, "backfill '%s' is %s, not %s: it cannot become %s", values[0], state, values[1],
@@ -279,7 +279,7 @@ static bool take_lease(SqliteEngine *engine, const char *id, const char *owner, 
   static const char doing[] = "taking the lease";
   ARENA_SCOPED arena = {0};
   STMT_SCOPED stmt = {0};
-  Lease lease;
+  Lease lease = {0};
   bool row;
   if (!read_lease(engine, &arena, id, &lease, err)) return false;
   bool fresh = lease.holder != NULL && strcmp(lease.holder, owner) != 0 && (double)lease.age <= ttl;
@@ -318,7 +318,7 @@ bool sqlite_lease_drop(Engine *base, const char *id, int64_t epoch, Error *err) 
   SqliteEngine *engine = sqlite_engine(base);
   ARENA_SCOPED arena = {0};
   STMT_SCOPED stmt = {0};
-  Lease lease;
+  Lease lease = {0};
   bool own;
   if (!ledger_begin(engine, &own, doing, err)) return false;
   bool ok = read_lease(engine, &arena, id, &lease, err);
@@ -336,7 +336,7 @@ bool sqlite_ledger_guard(SqliteEngine *engine, const char *id, int64_t epoch, Er
   static const char doing[] = "checking the lease";
   ARENA_SCOPED arena = {0};
   STMT_SCOPED stmt = {0};
-  Lease lease;
+  Lease lease = {0};
   if (!sql_prepare(engine, sql_ledger_guard, &stmt, doing, err)) return false;
   sql_bind_text(&stmt, ":id", id);
   sql_bind_int(&stmt, ":epoch", epoch);
