@@ -14,10 +14,10 @@ typedef struct Arena {
 } Arena;
 
 /* size bytes, zeroed, aligned for any type; size 0 gives a valid pointer. */
-void *arena_alloc(Arena *arena, size_t size);
+void *arena_alloc(Arena *arena, size_t size) __attribute__((returns_nonnull));
 
 /* n elements of size bytes, zeroed; an overflowing product ends the process like exhaustion. */
-void *arena_array(Arena *arena, size_t n, size_t size);
+void *arena_array(Arena *arena, size_t n, size_t size) __attribute__((returns_nonnull));
 
 /* A NUL-terminated copy of text (NULL gives NULL). */
 char *arena_strdup(Arena *arena, const char *text);
@@ -38,6 +38,6 @@ void arena_release(Arena *arena);
  * Grows an arena array: before `array[(*n)++] = x`, call array = arena_grow(arena, array, *n, sizeof *array).
  * Capacity doubles at powers of two, so no capacity need be kept.
  */
-void *arena_grow(Arena *arena, void *array, size_t n, size_t size);
+void *arena_grow(Arena *arena, void *array, size_t n, size_t size) __attribute__((returns_nonnull));
 
 #endif

@@ -15,7 +15,7 @@ static const struct {
 #undef ERROR_CODE
 };
 
-bool error_set(Error *err, ErrorCode code, const char *format, ...) {
+bool(error_set)(Error *err, ErrorCode code, const char *format, ...) {
   va_list args;
   memset(err, 0, sizeof *err);
   err->code = code;
@@ -25,7 +25,7 @@ bool error_set(Error *err, ErrorCode code, const char *format, ...) {
   return false;
 }
 
-bool error_hint(Error *err, const char *format, ...) {
+bool(error_hint)(Error *err, const char *format, ...) {
   va_list args;
   va_start(args, format);
   vsnprintf(err->hint, sizeof err->hint, format, args);
@@ -33,7 +33,7 @@ bool error_hint(Error *err, const char *format, ...) {
   return false;
 }
 
-bool error_where(Error *err, const char *file, int line, int column) {
+bool(error_where)(Error *err, const char *file, int line, int column) {
   if (line > 0 && column > 0)
     snprintf(err->where, sizeof err->where, "%s:%d:%d", file, line, column);
   else if (line > 0)
@@ -43,7 +43,7 @@ bool error_where(Error *err, const char *file, int line, int column) {
   return false;
 }
 
-bool error_wrap(Error *err, const char *format, ...) {
+bool(error_wrap)(Error *err, const char *format, ...) {
   char old[sizeof err->message];
   va_list args;
   memcpy(old, err->message, sizeof old);

@@ -37,6 +37,18 @@ bool error_where(Error *err, const char *file, int line, int column);
 /* Puts "context: " before the message; returns false. */
 bool error_wrap(Error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+#ifdef __clang_analyzer__
+/* What the analyser cannot see across files: these always give false. */
+static inline bool error_is_false(bool ignored) {
+  (void)ignored;
+  return false;
+}
+#define error_set(...) error_is_false(error_set(__VA_ARGS__))
+#define error_hint(...) error_is_false(error_hint(__VA_ARGS__))
+#define error_where(...) error_is_false(error_where(__VA_ARGS__))
+#define error_wrap(...) error_is_false(error_wrap(__VA_ARGS__))
+#endif
+
 /* The process exit status that the code maps to (errors.def). */
 int error_exit_status(ErrorCode code);
 

@@ -143,7 +143,7 @@ static bool batches(Run *run, Error *err) {
 
 /* A held backfill is tried again from its first date: what was wrong may have been a source of every date. */
 static bool retry(Run *run, Error *err) {
-  const GatePass *pass;
+  const GatePass *pass = NULL;
   EngineWriter *writer = NULL;
   const EngineOps *ops = run->engine->ops;
   if (strcmp(run->record->state, "held") != 0) return true;
@@ -161,7 +161,7 @@ static bool retry(Run *run, Error *err) {
 }
 
 static bool carry_on(Run *run, RunFacts *ret, Error *err) {
-  const GatePass *pass;
+  const GatePass *pass = NULL;
   if (!retry(run, err) || !load(run, err) || !batches(run, err)) return false;
   if (run_stopped(run)) return error_set(err, ERR_PAUSED, "paused: every date is written, the seal is still to come");
   run_tell(run, "sealing", false);

@@ -234,7 +234,7 @@ bool spec_read_duration(SpecReader *reader, const SpecRow *row, const DocNode *v
 }
 
 bool spec_read_timeout(SpecReader *reader, const SpecRow *row, const DocNode *value, void *member) {
-  double seconds;
+  double seconds = 0;
   if (!spec_read_duration(reader, row, value, &seconds)) return false;
   if (seconds <= 0) {
     spec_refuse(reader, value, "“%s” must be above 0: 0 would mean no limit", row->key.name);

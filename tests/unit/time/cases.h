@@ -16,7 +16,7 @@ static inline int for_each_case(const char *name, int n_columns, void (*row)(cha
   if (file == NULL) fail_msg("%s cannot be read: set TIDEGATE_CASES", path);
   int count = -1;
   for (; fgets(line, sizeof line, file) != NULL; count++) {
-    char *columns[CASE_COLUMNS_MAX], *rest = line;
+    char *columns[CASE_COLUMNS_MAX] = {0}, *rest = line;
     int n = 0;
     line[strcspn(line, "\r\n")] = '\0';
     while (n < CASE_COLUMNS_MAX && rest != NULL) columns[n++] = strsep(&rest, "\t");
