@@ -412,9 +412,6 @@ class Crowd(scenes.Scene):
         self.sql(scenes.KEYED)
         self.file = self.spec(scenes.KEYED_SPEC + "budget: {duty: 100 %, lock: 200ms}\n")
 
-    def runTest(self):
-        """Not a test by itself."""
-
     def writer(self, seed, ended, notes, trouble):
         """Inserts, updates, deletes and moves orders and their sales together until told to end."""
         rng = random.Random(seed)

@@ -109,9 +109,6 @@ class Scene(harness.Flow):
     """A scene outside a test case: made by name, driven to a point on the way, put back there as often as wanted. The
     file is written anew in place, for the ledger knows it by its inode."""
 
-    def runTest(self):
-        raise NotImplementedError
-
     def setUp(self):
         """As Flow's, but every connection is closed at once: one that is open keeps the -wal."""
         self.folder = Path(tempfile.mkdtemp(prefix="tidegate-"))
