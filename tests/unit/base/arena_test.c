@@ -46,8 +46,8 @@ static void printf_takes_what_it_needs(void **state) {
 
 static void arrays_grow_by_doubling(void **state) {
   ARENA_SCOPED arena = {0};
-  int *numbers = NULL;
   size_t n = 0;
+  int *numbers = arena_grow(&arena, NULL, n, sizeof *numbers);
   for (int i = 0; i < 5000; i++) {
     int *before = numbers;
     numbers = arena_grow(&arena, numbers, n, sizeof *numbers);
@@ -55,7 +55,8 @@ static void arrays_grow_by_doubling(void **state) {
     assert_true(power ? numbers != before : numbers == before);
     numbers[n++] = i;
   }
-  for (int i = 0; i < 5000; i++) assert_int_equal(numbers[i], i);
+  for (size_t i = 0; i < n; i++) assert_int_equal(numbers[i], (int)i);
+  assert_int_equal(n, 5000);
 }
 
 static void release_leaves_an_arena_that_works(void **state) {

@@ -16,10 +16,14 @@ static inline int for_each_case(const char *name, int n_columns, void (*row)(cha
   if (file == NULL) fail_msg("%s cannot be read: set TIDEGATE_CASES", path);
   int count = -1;
   for (; fgets(line, sizeof line, file) != NULL; count++) {
-    char *columns[CASE_COLUMNS_MAX] = {0}, *rest = line;
-    int n = 0;
+    char *columns[CASE_COLUMNS_MAX];
+    int n = 1;
     line[strcspn(line, "\r\n")] = '\0';
-    while (n < CASE_COLUMNS_MAX && rest != NULL) columns[n++] = strsep(&rest, "\t");
+    for (int i = 0; i < CASE_COLUMNS_MAX; i++) columns[i] = line;
+    for (char *tab = line; n < CASE_COLUMNS_MAX && (tab = strchr(tab, '\t')) != NULL; n++) {
+      *tab++ = '\0';
+      columns[n] = tab;
+    }
     if (n < n_columns) fail_msg("%s: %d columns in: %s", path, n, columns[0]);
     if (count >= 0) row(columns);
   }
