@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import scenes
 from scenes import PRODUCTION, WAY, WORDS, harness
-from harness import CONFLICT, DRIFT, LEASED, LOCKED, OK, STATE, wait_until
+from harness import CONFLICT, DRIFT, HELD, LEASED, LOCKED, OK, STATE, wait_until
 
 SHIM = os.environ["TIDEGATE_STOP_SHIM"]
 SOAK = os.environ.get("TIDEGATE_SOAK") == "1"
@@ -405,7 +405,7 @@ class Instances(harness.Flow):
 class Crowd(scenes.Scene):
     """Writers and readers all the time, at random."""
 
-    ROUNDS = 40 if SOAK else 4
+    ROUNDS = 400 if SOAK else 30
 
     def setUp(self):
         super().setUp()
@@ -443,7 +443,7 @@ class Crowd(scenes.Scene):
                     notes[row] = f"note {rng.random()}"
                     db.execute("UPDATE sales SET note = ? WHERE id = ?", (notes[row], row))
                 db.execute("COMMIT")
-                time.sleep(rng.random() * 0.05)
+                time.sleep(rng.random() * 0.01)
         except Exception as error:  # noqa: BLE001  told to the test
             trouble.append(error)
         finally:
@@ -465,10 +465,12 @@ class Crowd(scenes.Scene):
             thread.join()
         self.assertEqual(trouble, [])
         for result in codes:
-            self.assertIn(result.code, (OK, DRIFT, LOCKED, STATE), repr(result))
-        if codes[-1].code != OK:
-            self.tidegate(*WORDS["run"])
-            self.tidegate(*WORDS["swap"])
+            # A row that moved between two batches that were written at different times shows at the seal as a count that
+            # is out of balance; then everything is computed again by the next run.
+            moved = result.code == HELD and "wrong     balance" in result.out + result.err
+            self.assertTrue(moved or result.code in (OK, DRIFT, LOCKED, STATE), repr(result))
+        if fault := None if codes[-1].code == OK else to_the_end(self, f"seed {seed}, alone again"):
+            self.fail(fault)
         self.assertEqual(self.rows(WRONG), [], f"seed {seed}")
         now = dict(self.rows("SELECT id, note FROM sales"))
         self.assertEqual({row: now.get(row) for row in notes}, notes, f"seed {seed}: a note is lost")
