@@ -95,7 +95,8 @@ static bool evidence(Act *act, SnapshotFacts *ret, const FindingRecord **ret_fin
   return validate_totals(act->arena, act->engine, &alone, act->plan->range, 0, ret_findings, ret_n, err);
 }
 
-static bool check(Act *act, SnapshotFacts *ret, Error *err) {
+/* `ours`: Tidegate ran the tool itself, so nobody else was to write meanwhile. */
+static bool check(Act *act, bool ours, SnapshotFacts *ret, Error *err) {
   const EngineOps *ops = act->engine->ops;
   const FindingRecord *findings;
   size_t n;
@@ -106,6 +107,10 @@ static bool check(Act *act, SnapshotFacts *ret, Error *err) {
     error_set(err, ERR_HELD, "production was written in place and does not pass: %s", findings[0].message);
     return error_hint(err, "put the old rows back: tidegate restore %s", act->record->id);
   }
+  if (ours && !ret->outside_unchanged)
+    return error_set(err, ERR_HELD,
+                     "rows outside the range changed while the tool ran; the snapshot does not hold them, so they stay "
+                     "as they are now");
   if (ret->changed == 0) {
     error_set(err, ERR_NO_CHANGE, "production still equals the snapshot: nothing was written");
     return error_hint(err, "run the tool, then check again; or tidegate discard %s", act->record->id);
@@ -120,7 +125,7 @@ bool swap_check(Arena *arena, Engine *engine, BackfillRecord *record, const Plan
   Act act = {.arena = arena, .engine = engine, .record = record, .plan = plan};
   *ret = (SnapshotFacts){0};
   if (!act_begin(&act, "check", GATE_CLEAN, 0, err)) return false;
-  bool ok = check(&act, ret, err);
+  bool ok = check(&act, false, ret, err);
   act_end(&act);
   return ok;
 }
@@ -178,7 +183,7 @@ bool swap_open(Arena *arena, Engine *engine, BackfillRecord *record, const Plan 
   *ret = (SnapshotFacts){0};
   if (!act_begin(&act, "open", GATE_BATCH, plan->spec.recompute.timeout, err)) return false;
   bool opened = act_lock(&act, NULL, &tries, err) && act_commit(&act, "open", shell_line, NULL, NULL, err);
-  bool ok = opened && run_tool(&act, shell_line, err) && check(&act, ret, err);
+  bool ok = opened && run_tool(&act, shell_line, err) && check(&act, true, ret, err);
   if (opened && !ok) {
     Error cause = *err, failed;
     SnapshotFacts back = {0};

@@ -744,7 +744,6 @@ class Law06(Laws):
         self.ended(back, CONFLICT)
         self.assertEqual(self.value(f"SELECT net FROM sales WHERE id = {CHANGED_ID}"), -1)
 
-    @unittest.expectedFailure  # only the columns that the recompute gives are compared: the later note goes with the row
     def test_law_06_a_new_row_that_was_written_since_is_not_dropped(self):
         """Never drops one silently: a row that the swap inserted and somebody wrote to since, in a column that is not the
         recompute's."""

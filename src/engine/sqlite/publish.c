@@ -118,6 +118,16 @@ bool publish_changes(SqliteEngine *engine, const ShapeSql *sql, const char *chan
          (expected.inserts == 0 || apply_inserts(engine, &arena, sql, changes, expected.inserts, err));
 }
 
+/* The other columns of a new row are the database's own doing: what it put there belongs to the new side too. */
+static bool note_rest(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, const char *changes, Error *err) {
+  if (sql->n_rest == 0) return true;
+  const char *text = sql_fill(arena, sql_publish_note_rest, "changes", changes, "target", sql->table, "old",
+                              shape_list(arena, sql->shape, sql->rest, sql->n_rest, "", "old_"), "rest",
+                              shape_list(arena, sql->shape, sql->rest, sql->n_rest, "p.", ""), "match",
+                              shape_key_match(arena, sql, "p.", "", "n.", "new_"), NULL);
+  return sql_run(engine, text, "noting what the database gave the new rows", err);
+}
+
 bool sqlite_apply(EngineWriter *writer, const Shape *shape, const bool *columns, ChangeCounts expected,
                   bool skip_triggers, Error *err) {
   ARENA_SCOPED arena = {0};
@@ -126,7 +136,9 @@ bool sqlite_apply(EngineWriter *writer, const Shape *shape, const bool *columns,
   if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
   sqlite_use_codec(engine, &shape->codec);
   if (skip_triggers) publish_triggers(engine, false);
-  bool ok = publish_changes(engine, &sql, shape_object(&arena, writer->id, "changes"), columns, expected, err);
+  const char *changes = shape_object(&arena, writer->id, "changes");
+  bool ok = publish_changes(engine, &sql, changes, columns, expected, err) &&
+            (expected.inserts == 0 || note_rest(engine, &arena, &sql, changes, err));
   if (skip_triggers) publish_triggers(engine, true);
   return ok;
 }

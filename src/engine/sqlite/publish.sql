@@ -31,6 +31,10 @@ UPDATE {target} SET {set} WHERE {match}
 -- name: insert
 INSERT INTO {table} ({given}) SELECT {new} FROM {changes} WHERE op = 'I'
 
+-- name: note_rest
+-- What the database gave new rows beside the recompute's columns, so that a rollback sees a later write to it.
+UPDATE {changes} AS n SET ({old}) = (SELECT {rest} FROM {target} AS p WHERE {match}) WHERE n.op = 'I'
+
 -- name: orphans
 -- Child rows whose parent the change set takes away.
 SELECT count(*) FROM {changes} AS n JOIN main.{child} AS k ON {match} WHERE n.op = '{op}'

@@ -51,13 +51,12 @@ static bool conflict(Revert *revert, Stmt *stmt, const char *what, Error *err) {
   return ok;
 }
 
-/* Is production's row (columns from `at`) still the new side (columns behind it)? */
-static bool as_left(const Revert *revert, Stmt *stmt, size_t at) {
-  size_t n = revert->sql.n_given;
+/* Are n columns of production's row (from `at`) still what they were (behind them)? */
+static bool as_left(const Revert *revert, Stmt *stmt, size_t at, const size_t *columns, size_t n) {
   bool same = true;
   for (size_t i = 0; i < n && same; i++) {
     Value now, then;
-    Affinity affinity = revert->sql.affinity[revert->sql.given[i]];
+    Affinity affinity = revert->sql.affinity[columns[i]];
     value_read(stmt->handle, (int)(at + i), affinity, &now);
     value_read(stmt->handle, (int)(at + n + i), affinity, &then);
     same = value_equal(&now, &then, 0);
@@ -67,15 +66,20 @@ static bool as_left(const Revert *revert, Stmt *stmt, size_t at) {
   return same;
 }
 
+/* A row that the swap inserted goes whole, so there the columns that the recompute does not give count as well. */
 static bool judge(Revert *revert, Stmt *stmt, Error *err) {
   char op = sql_peek(stmt, 1)[0];
   bool present = sqlite3_column_type(stmt->handle, 3) != SQLITE_NULL;
   if (op == 'D') return !present || conflict(revert, stmt, "arrived since", err);
   if (!present) return conflict(revert, stmt, "vanished since", err);
-  return as_left(revert, stmt, 4 + revert->sql.n_key) || conflict(revert, stmt, "changed since", err);
+  const ShapeSql *sql = &revert->sql;
+  size_t at = 4 + sql->n_key;
+  bool same = as_left(revert, stmt, at, sql->given, sql->n_given) &&
+              (op != 'I' || as_left(revert, stmt, at + 2 * sql->n_given, sql->rest, sql->n_rest));
+  return same || conflict(revert, stmt, "changed since", err);
 }
 
-/* Columns: rowid, op, date, present, key …, production's given …, new given … */
+/* Columns: rowid, op, date, present, key …, production's given …, new given …, production's rest …, old rest … */
 static bool judge_ops(Revert *revert, const char *of, const char *prefix, Error *err) {
   STMT_SCOPED stmt = {0};
   const ShapeSql *sql = &revert->sql;
@@ -85,7 +89,12 @@ static bool judge_ops(Revert *revert, const char *of, const char *prefix, Error 
                shape_list(arena, sql->shape, sql->key, sql->n_key, "n.", prefix), "now",
                shape_list(arena, sql->shape, sql->given, sql->n_given, "p.", ""), "then",
                shape_list(arena, sql->shape, sql->given, sql->n_given, "n.", "new_"), "changes", revert->changes,
-               "target", sql->table, "match", shape_key_match(arena, sql, "p.", "", "n.", prefix), "of", of, NULL);
+               "target", sql->table, "match", shape_key_match(arena, sql, "p.", "", "n.", prefix), "of", of, "rest",
+               sql->n_rest == 0
+                   ? ""
+                   : arena_printf(arena, ", %s, %s", shape_list(arena, sql->shape, sql->rest, sql->n_rest, "p.", ""),
+                                  shape_list(arena, sql->shape, sql->rest, sql->n_rest, "n.", "old_")),
+               NULL);
   if (!sql_prepare(revert->engine, text, &stmt, "looking for later writes", err)) return false;
   for (bool row;;) {
     if (!sql_step(revert->engine, &stmt, &row, "looking for later writes", err)) return false;

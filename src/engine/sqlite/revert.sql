@@ -13,7 +13,7 @@ INSERT OR IGNORE INTO temp.tidegate_conflict SELECT ?1
 
 -- name: judge
 -- Every row of the change set beside production's row as it is now; {present} is NULL when there is none.
-SELECT n.rowid, n.op, n.date, {present}, {key}, {now}, {then}
+SELECT n.rowid, n.op, n.date, {present}, {key}, {now}, {then}{rest}
 FROM {changes} AS n LEFT JOIN {target} AS p ON {match} WHERE {of}
 
 -- name: judge_dates

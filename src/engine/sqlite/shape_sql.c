@@ -40,14 +40,17 @@ bool shape_sql(SqliteEngine *engine, Arena *arena, const Shape *shape, ShapeSql 
   if (!table_kind(engine, shape->table, &rowid, &strict, err)) return false;
   Affinity *affinity = arena_array(arena, shape->n, sizeof *affinity);
   size_t *given = arena_array(arena, shape->n, sizeof *given), *stored = arena_array(arena, shape->n, sizeof *stored),
-         *key = arena_array(arena, shape->n, sizeof *key);
-  ShapeSql sql = {.shape = shape, .affinity = affinity, .given = given, .stored = stored, .key = key};
+         *key = arena_array(arena, shape->n, sizeof *key), *rest = arena_array(arena, shape->n, sizeof *rest);
+  ShapeSql sql = {.shape = shape, .affinity = affinity, .given = given, .stored = stored, .key = key, .rest = rest};
   for (size_t i = 0; i < shape->n; i++) {
     const ShapeColumn *column = &shape->columns[i];
     affinity[i] = affinity_of_type(column->type, strict);
     if (column->generated) continue;
     stored[sql.n_stored++] = i;
-    if (column->given) given[sql.n_given++] = i;
+    if (column->given)
+      given[sql.n_given++] = i;
+    else
+      rest[sql.n_rest++] = i;
     if (column->key) key[sql.n_key++] = i;
   }
   sql.table = arena_printf(arena, "main.%s", sql_ident(arena, shape->table));

@@ -10,6 +10,8 @@ typedef struct ShapeSql {
   const char *present; /* an expression over alias p that is never NULL in a row of the target */
   const char *date;    /* "date column" */
   const Affinity *affinity;
+  const size_t *rest; /* stored but not given */
+  size_t n_rest;
   const size_t *given, *stored, *key; /* indices in the shape: written columns; all but generated; key columns */
   size_t n_given, n_stored, n_key;
 } ShapeSql;
