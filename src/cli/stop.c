@@ -15,6 +15,7 @@ void stop_install(void) {
   sigaction(SIGTERM, &stop, NULL);
   sigaction(SIGHUP, &stop, NULL);
   sigaction(SIGPIPE, &ignore, NULL);
+  sigaction(SIGXFSZ, &ignore, NULL); /* a file that may not grow is then an error like a full disk */
 }
 
 const volatile sig_atomic_t *stop_flag(void) { return &flag; }

@@ -61,8 +61,12 @@ static bool resolve_again(Arena *arena, Engine *engine, const BackfillRecord *re
   const char *pipeline = read_file(arena, record->pipeline_path);
   Spec spec;
   if (pipeline == NULL) pipeline = record->pipeline_text;
-  return spec_parse(arena, record->spec_path, record->spec_text, record->pipeline_path, pipeline, &spec, err) &&
-         plan_resolve(arena, engine, &spec, ret, err);
+  bool same = pipeline == record->pipeline_text ||
+              (record->pipeline_text != NULL && strcmp(pipeline, record->pipeline_text) == 0);
+  if (spec_parse(arena, record->spec_path, record->spec_text, record->pipeline_path, pipeline, &spec, err))
+    return plan_resolve(arena, engine, &spec, ret, err);
+  if (same) err->code = ERR_INTERNAL; /* the very texts were read before: memory is short, nothing changed */
+  return false;
 }
 
 static bool load_dates(Arena *arena, Engine *engine, const BackfillRecord *record, Plan *plan, Error *err) {

@@ -95,8 +95,7 @@ class Fail(unittest.TestCase):
         print(f"{'WAL' if wal else 'journal'}, {kinds[0][0]}: {tries} failures", flush=True)
         self.assertEqual(faults, [], f"{len(faults)} of {tries}\n" + "\n".join(faults[:20]))
 
-    @scenes.known_fault("sqlite3_bind_text and sqlite3_column_text are not asked whether memory was short; libfyaml 0.7.12 "
-                        "says it is no YAML, or dies of SIGSEGV")
+    @scenes.known_fault("libfyaml 0.7.12, short of memory, says that it is no YAML, or dies of SIGSEGV")
     def test_allocations(self):
         self.explore(True, KINDS[:1])
 

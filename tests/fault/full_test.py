@@ -150,7 +150,6 @@ class FullWithoutWal(Full):
 
 
 class SizeLimit(Scene):
-    @scenes.known_fault("stop_install does not ignore SIGXFSZ")
     def test_a_limit_on_the_size_of_files(self):
         """ulimit -f: SIGXFSZ ends a process that does not ignore it, without a word."""
         self.built(self.file)

@@ -311,7 +311,6 @@ class Frozen(unittest.TestCase):
     def test_frozen_in_a_run(self):
         self.assertEqual([fault for fault in self.freeze("run", True) if not fault.startswith("lease: ")], [])
 
-    @scenes.known_fault("nobody watches over the transactions of ledger_begin: taking the lease, giving it back")
     def test_frozen_while_taking_the_lease(self):
         self.assertEqual(self.freeze("swap", True) + self.freeze("run", True), [])
 

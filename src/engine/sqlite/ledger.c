@@ -8,16 +8,24 @@
 
 enum { LEDGER_VERSION = 1 };
 
+/* Seconds that a transaction of the ledger alone may last; the longest writes the dates of a plan. */
+static const double LONGEST_WRITE = 5;
+
 bool ledger_begin(SqliteEngine *engine, bool *ret_own, const char *doing, Error *err) {
   *ret_own = sqlite3_get_autocommit(engine->db) != 0;
-  return !*ret_own || sql_run(engine, sql_session_begin_write, doing, err);
+  if (!*ret_own) return true;
+  if (!watchdog_arm(engine, LONGEST_WRITE, err)) return false;
+  if (sql_run(engine, sql_session_begin_write, doing, err)) return true;
+  watchdog_disarm(engine);
+  return false;
 }
 
 bool ledger_end(SqliteEngine *engine, bool own, bool ok, const char *doing, Error *err) {
   if (!own) return ok;
-  if (ok && sql_run(engine, sql_session_commit, doing, err)) return true;
+  ok = ok && sql_run(engine, sql_session_commit, doing, err);
   if (sqlite3_get_autocommit(engine->db) == 0) sqlite3_exec(engine->db, sql_session_rollback, NULL, NULL, NULL);
-  return false;
+  watchdog_disarm(engine);
+  return ok;
 }
 
 bool ledger_step(SqliteEngine *engine, Stmt *stmt, const char *doing, Error *err) {

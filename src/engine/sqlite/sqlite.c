@@ -197,6 +197,39 @@ static bool configure(SqliteEngine *engine, Error *err) {
          sql_run(engine, sql_session_touch, "opening", err) && sqlite_register_functions(engine, err);
 }
 
+/* ---- memory
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/*
+ * SQLite tells of exhausted memory by results that are easily not looked at: a text that is bound or read becomes NULL,
+ * and a NULL would be published, or a swap be committed without its mark. So it never learns of it: the answer is the
+ * one of the whole program (base/error.h), and an open transaction rolls back.
+ */
+static sqlite3_mem_methods memory;
+
+static void *memory_get(int size) {
+  void *got = memory.xMalloc(size);
+  if (got == NULL) error_out_of_memory();
+  return got;
+}
+
+static void *memory_resize(void *old, int size) {
+  void *got = memory.xRealloc(old, size);
+  if (got == NULL) error_out_of_memory();
+  return got;
+}
+
+/* Before the first connection; later calls are refused by SQLite and harmless. */
+static void configure_library(void) {
+  if (memory.xMalloc != NULL) return;
+  sqlite3_config(SQLITE_CONFIG_SINGLETHREAD); /* no mutexes: Tidegate has one thread */
+  if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory) != SQLITE_OK) return;
+  sqlite3_mem_methods ours = memory;
+  ours.xMalloc = memory_get;
+  ours.xRealloc = memory_resize;
+  sqlite3_config(SQLITE_CONFIG_MALLOC, &ours);
+}
+
 bool sqlite_open(const char *path, Engine **ret_engine, Error *err) {
   struct stat info;
   if (stat(path, &info) != 0) {
@@ -204,8 +237,7 @@ bool sqlite_open(const char *path, Engine **ret_engine, Error *err) {
     return error_hint(err, "check `database:` in the spec or in tidegate.yaml, or give --database PATH");
   }
   if (!S_ISREG(info.st_mode)) return error_set(err, ERR_DATABASE, "cannot open %s: it is not a file", path);
-  sqlite3_config(
-      SQLITE_CONFIG_SINGLETHREAD); /* no mutexes: Tidegate has one thread; a second call is refused and harmless */
+  configure_library();
   SqliteEngine *engine = calloc(1, sizeof *engine);
   if (engine == NULL) error_out_of_memory();
   engine->base.ops = &sqlite_ops;

@@ -71,6 +71,13 @@ void sqlite_use_codec(SqliteEngine *engine, const DateCodec *codec);
 
 static inline SqliteEngine *sqlite_engine(Engine *engine) { return (SqliteEngine *)engine; }
 
+/* ---- the watchdog (watchdog.c) ---- */
+
+/* From now on a process of its own kills this one when it is not disarmed within the seconds (and two more). Started
+ * with the first call. */
+bool watchdog_arm(SqliteEngine *engine, double seconds, Error *err);
+void watchdog_disarm(const SqliteEngine *engine);
+
 /* ---- pieces of EngineOps, by file -------------------------------------------------------------------------------- */
 
 /* catalog.c */

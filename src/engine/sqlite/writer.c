@@ -1,63 +1,10 @@
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "engine/sqlite/sqlite_sql.h"
 #include "engine/sqlite/stage.h"
 #include "engine/sqlite/work.h"
-
-/* ---- the watchdog --------------------------------------------------------------------------------------------------
- */
-
-/*
- * SQLite has no server that could take a lock away from a frozen client (law 9), so a small process of our own does: it
- * is told how long a transaction may last, and kills this process when that passes. A killed process holds no lock, and
- * its transaction is rolled back by the next reader.
- */
-enum { WATCHDOG_GRACE_MS = 2000 };
-
-/* Messages on the pipe: milliseconds until the kill, or −1 for "disarmed". */
-static _Noreturn void watchdog_main(int pipe_end, pid_t parent) {
-  int timeout = -1;
-  for (;;) {
-    struct pollfd waiting = {.fd = pipe_end, .events = POLLIN};
-    int ready = poll(&waiting, 1, timeout);
-    if (ready == 0) {
-      kill(parent, SIGKILL);
-      _exit(0);
-    }
-    if (ready < 0) continue;
-    if (read(pipe_end, &timeout, sizeof timeout) != (ssize_t)sizeof timeout) _exit(0);
-  }
-}
-
-static int watchdog_start(void) {
-  int ends[2];
-  pid_t parent = getpid();
-  if (pipe2(ends, O_CLOEXEC) != 0) return -1;
-  pid_t child = fork();
-  if (child == 0) {
-    pid_t grandchild = fork(); /* so that nobody need wait for it */
-    if (grandchild != 0) _exit(0);
-    dup2(ends[0], 0);
-    close_range(1, ~0U, 0);
-    setsid();
-    watchdog_main(0, parent);
-  }
-  close(ends[0]);
-  if (child > 0) waitpid(child, NULL, 0);
-  return ends[1];
-}
-
-static void watchdog_tell(const EngineWriter *writer, int milliseconds) {
-  ssize_t ignored = write(writer->engine->watchdog, &milliseconds, sizeof milliseconds);
-  (void)ignored;
-}
 
 /* ---- transactions
  * ---------------------------------------------------------------------------------------------------- */
@@ -66,8 +13,6 @@ bool sqlite_writer_open(Engine *base, const GatePass *pass, const char *id, int6
                         Error *err) {
   if (pass == NULL) return error_set(err, ERR_DENIED, "nothing is written without the gate's pass");
   SqliteEngine *engine = sqlite_engine(base);
-  if (engine->watchdog < 0) engine->watchdog = watchdog_start();
-  if (engine->watchdog < 0) return error_set(err, ERR_DATABASE, "cannot start the process that watches over the lock");
   EngineWriter *writer = calloc(1, sizeof *writer);
   if (writer == NULL) error_out_of_memory();
   writer->engine = engine;
@@ -85,7 +30,7 @@ void sqlite_writer_close(EngineWriter *writer) {
 
 bool sqlite_begin(EngineWriter *writer, TxnLimits limits, Error *err) {
   SqliteEngine *engine = writer->engine;
-  watchdog_tell(writer, (int)((limits.lock_wait + limits.hold) * 1000) + WATCHDOG_GRACE_MS);
+  if (!watchdog_arm(engine, limits.lock_wait + limits.hold, err)) return false;
   sqlite3_busy_timeout(engine->db, (int)(limits.lock_wait * 1000));
   writer->open = sql_run(engine, sql_session_begin_write, "waiting for the write lock", err);
   sqlite_deadline(engine, limits.hold);
@@ -98,7 +43,7 @@ static void closed(EngineWriter *writer) {
   writer->open = false;
   sqlite_deadline(writer->engine, 0);
   sqlite3_busy_timeout(writer->engine->db, 1500);
-  watchdog_tell(writer, -1);
+  watchdog_disarm(writer->engine);
 }
 
 bool sqlite_commit(EngineWriter *writer, Error *err) {
