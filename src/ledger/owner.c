@@ -14,7 +14,8 @@ enum { HOST_SIZE = 256, USER_SIZE = 64, OWNER_SIZE = HOST_SIZE + USER_SIZE + 64 
 
 /*
  * When a process started, in clock ticks after boot: field 22 of /proc/PID/stat (proc(5)). Field 2, the command's name,
- * may hold spaces and brackets, so the count begins behind the last bracket. False where /proc does not say.
+ * may hold spaces and brackets, so the count begins behind the last bracket. A zombie, which holds nothing any more,
+ * started at 0. False where /proc does not say.
  */
 static bool process_start(long pid, unsigned long long *ret_start) {
   char path[64], text[1024];
@@ -25,6 +26,10 @@ static bool process_start(long pid, unsigned long long *ret_start) {
   fclose(file);
   text[n] = '\0';
   const char *field = strrchr(text, ')');
+  if (field != NULL && strncmp(field, ") Z", 3) == 0) {
+    *ret_start = 0;
+    return true;
+  }
   for (int i = 2; i < 22 && field != NULL; i++) field = strchr(field + 1, ' ');
   if (field == NULL) return false;
   char *end;

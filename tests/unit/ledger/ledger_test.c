@@ -135,6 +135,25 @@ static void only_a_gone_process_is_dead(void **state) {
   for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) assert_false(owner_is_dead(odd[i]));
 }
 
+/* A killed holder whose parent does not look for it is still in the process table. */
+static void a_zombie_is_dead(void **state) {
+  int ends[2];
+  char owner[512] = "";
+  assert_int_equal(pipe(ends), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    const char *own = ledger_owner();
+    _exit(write(ends[1], own, strlen(own)) < 0);
+  }
+  close(ends[1]);
+  assert_true(read(ends[0], owner, sizeof owner - 1) > 0);
+  close(ends[0]);
+  siginfo_t info;
+  assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+  assert_true(owner_is_dead(owner));
+  assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 static void a_dead_holder_loses_the_lease_at_once(void **state) {
   Fixture *f = *state;
   int64_t epoch;
@@ -165,6 +184,7 @@ int main(void) {
       FIXTURE_TEST(new_ids_are_short_and_free),
       FIXTURE_TEST(state_changes_along_the_table_only),
       cmocka_unit_test(only_a_gone_process_is_dead),
+      cmocka_unit_test(a_zombie_is_dead),
       FIXTURE_TEST(a_dead_holder_loses_the_lease_at_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
