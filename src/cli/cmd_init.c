@@ -155,7 +155,7 @@ static int run(Session *session) {
   size_t n = 0;
   Error err;
   const char *database = session_word(session, 0);
-  if (!engine_open(database, &session->engine, &err) || !find_candidates(session, &candidates, &n, &err))
+  if (!engine_open(database, NULL, &session->engine, &err) || !find_candidates(session, &candidates, &n, &err))
     return session_fail(session, &err);
   BUF_SCOPED file = {0};
   put_file(&file, database, candidates, n);

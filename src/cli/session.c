@@ -35,7 +35,7 @@ static bool open_database(Session *session, Error *err) {
               "one, and the spec files here do not agree on one");
     return error_hint(err, "give --database PATH, or write `database: PATH` into tidegate.yaml");
   }
-  return engine_open(session->spec.database_path, &session->engine, err);
+  return engine_open(session->spec.database_path, NULL, &session->engine, err);
 }
 
 bool session_spec(Session *session, const char *path, Error *err) {

@@ -28,6 +28,7 @@ typedef struct GatePass GatePass;
 typedef struct EngineCaps {
   bool transactions;      /* several statements commit together */
   bool readers_unblocked; /* a writer never makes a reader wait, nor a reader a writer */
+  bool writes_apart;      /* a transaction that writes the backfill's own tables keeps no other writer waiting */
   bool range_replace;     /* one statement replaces a date range */
   bool row_change;        /* rows can be updated and deleted by key */
   bool branch_publish;    /* a branch is written aside and published by one statement */
@@ -62,7 +63,8 @@ typedef struct ForeignKeyFacts {
   size_t n;
 } ForeignKeyFacts;
 
-typedef enum TableKind { TABLE_ORDINARY, TABLE_VIEW, TABLE_VIRTUAL, TABLE_SYSTEM } TableKind;
+/* TABLE_OTHER: none of these; TableFacts.refusal says what it is. */
+typedef enum TableKind { TABLE_ORDINARY, TABLE_VIEW, TABLE_VIRTUAL, TABLE_SYSTEM, TABLE_OTHER } TableKind;
 
 typedef struct TableFacts {
   const char *name; /* as the catalogue spells it */
@@ -76,6 +78,8 @@ typedef struct TableFacts {
   const ForeignKeyFacts *incoming, *outgoing;
   size_t n_incoming, n_outgoing;
   bool autoincrement, has_checks;
+  const char *refusal; /* why rows of it cannot be corrected, as the end of "NAME …"; NULL: they can */
+  const char *way_out; /* what to do instead; NULL exactly when refusal is */
   const char *definition; /* everything that makes the table what it is, for the digest */
 } TableFacts;
 
@@ -111,7 +115,7 @@ typedef struct DateProfile {
 } DateProfile;
 
 typedef struct SpaceFacts {
-  int64_t database_bytes, free_bytes; /* free on the disk that holds the database */
+  int64_t database_bytes, free_bytes; /* free on the disk that holds the database; −1: the engine cannot say */
 } SpaceFacts;
 
 /* ---- the target's shape --------------------------------------------------------------------------------------- */
@@ -234,9 +238,23 @@ typedef struct Conflicts {
 typedef enum LaterRows { LATER_REFUSE, LATER_KEEP, LATER_OVERWRITE } LaterRows;
 
 typedef struct TxnLimits {
-  double lock_wait; /* seconds to wait for the lock, once */
+  double lock_wait;  /* seconds to wait for the lock, once */
+  const char *fence; /* a table that nobody else writes from here to the end; NULL: none */
+  bool snapshot;     /* every statement sees the database as the first one did; else each sees what is committed */
   double hold; /* seconds after which the transaction is rolled back, by a process of its own if this one is frozen */
 } TxnLimits;
+
+/* What is proven about a batch since the snapshot that it was computed in; false proves nothing. */
+typedef struct Unchanged {
+  bool production; /* its rows of the dates */
+  bool sources;    /* everything that the recompute reads */
+} Unchanged;
+
+/* Where the backfill's objects go, for engines that have such places. NULL and false: the engine's own way. */
+typedef struct EngineOptions {
+  const char *schema, *tablespace;
+  bool unlogged; /* the full shadow need not survive a crash of the server: it is filled again then */
+} EngineOptions;
 
 /* Called during long work; returning false stops it with ERR_PAUSED. */
 typedef struct Interrupt {
@@ -282,6 +300,9 @@ typedef struct EngineOps {
   /* Equal tokens prove that nobody else committed anything between; unequal tokens prove nothing. Lives in the arena.
    */
   bool (*change_token)(Engine *, Arena *, const char **ret, Error *);
+  /* Did nobody else change what the batch of `job` rests on since the snapshot of `token`, in which production had
+   * `rows` rows of its dates? Cheaper than a fingerprint: at most counts production's rows of the dates. */
+  bool (*unchanged)(Engine *, const Job *, const char *token, int64_t rows, Unchanged *ret, Error *);
   /* Duplicate and NULL keys among production's rows of the range: is the declared key one? */
   bool (*key_faults)(Engine *, Arena *, const Shape *, DateRange range, int64_t *ret_duplicates, int64_t *ret_nulls,
                      Error *);
@@ -310,6 +331,11 @@ typedef struct EngineOps {
                      Finding *ret, Error *);
   bool (*conflicts)(Engine *, Arena *, const Shape *, const char *id, size_t max_examples, Conflicts *ret, Error *);
   bool (*object_identity)(Engine *, Arena *, const char *name, const char **ret, Error *); /* NULL: does not exist */
+  /* The full name of the backfill's object of a role, as SQL spells it. */
+  const char *(*object_name)(Engine *, Arena *, const char *id, const char *role);
+  /* The statements by which an owner of the database lets `role` plan, run and seal, and with `publish` also swap; NULL
+   * where the engine has no roles. */
+  bool (*grants)(Engine *, Arena *, const char *role, const char *target, bool publish, const char **ret, Error *);
 
   /* The snapshot as the old side against production as the new: differences, scope and row checks as in compare. */
   bool (*compare_snapshot)(Engine *, Arena *, const Job *, BatchFacts *ret, Error *);
@@ -352,7 +378,8 @@ typedef struct EngineOps {
   bool (*create)(EngineWriter *, const Shape *, const char *role, Error *);
   /* Computes a batch, ready to be stored; replaces an earlier computation. Outside a transaction it is computed aside,
    * without a lock on the main database where the engine can; inside begin … commit straight into the change set, which
-   * is quicker when most rows change and keeps other writers waiting for as long. */
+   * is quicker when most rows change and keeps other writers waiting for as long (with `writes_apart` nobody waits, and
+   * it is the only way). */
   bool (*compute)(EngineWriter *, Arena *, const Job *, const Interrupt *, BatchFacts *ret, Error *);
   /* Inside begin … commit: takes what earlier attempts stored for these dates away, stores the computed batch, and
    * marks batch and dates done. */
@@ -385,8 +412,11 @@ struct Engine {
   const EngineOps *ops;
 };
 
-/* Opens the database of a path or URL read-write without creating it. Errors: ERR_DATABASE. */
-bool engine_open(const char *url, Engine **ret_engine, Error *err);
+/*
+ * Opens the database of a path or URL read-write without creating it. options may be NULL; its texts are copied. Errors:
+ * ERR_DATABASE; ERR_USAGE for a URL that holds a password, which would end up in process lists and logs.
+ */
+bool engine_open(const char *url, const EngineOptions *options, Engine **ret_engine, Error *err);
 
 /* Closes; NULL is fine. For `ENGINE_SCOPED engine = NULL;`. */
 void engine_close(Engine **engine);

@@ -22,7 +22,7 @@ static int open_scratch(void **state) {
   int fd = mkstemp(path);
   if (fd < 0) return -1;
   close(fd);
-  return engine_open(path, &engine, &err) ? 0 : -1;
+  return engine_open(path, NULL, &engine, &err) ? 0 : -1;
 }
 
 static int close_scratch(void **state) {

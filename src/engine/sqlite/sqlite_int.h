@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "engine/engine.h"
+#include "engine/sql_text.h"
 
 /* The private header of the SQLite driver: what its files share. */
 
@@ -29,17 +30,6 @@ typedef struct Stmt {
 } Stmt;
 void stmt_finalize(Stmt *stmt);
 #define STMT_SCOPED __attribute__((cleanup(stmt_finalize))) Stmt
-
-/*
- * Fills {name} places of a template from pairs (name, value, name, value, …, NULL). Values are spliced as they are:
- * quote identifiers with sql_ident and texts with sql_literal. An unknown place ends the program by assert: templates
- * are ours.
- */
-const char *sql_fill(Arena *arena, const char *template_text, ...) __attribute__((sentinel));
-/* "name" with quotes doubled. */
-const char *sql_ident(Arena *arena, const char *name);
-/* 'text' with quotes doubled. */
-const char *sql_literal(Arena *arena, const char *text);
 
 /* Prepares one statement. On failure err says `doing` and the database's words. */
 bool sql_prepare(SqliteEngine *engine, const char *sql, Stmt *ret, const char *doing, Error *err);

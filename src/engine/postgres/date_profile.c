@@ -1,0 +1,1 @@
+#include "engine/postgres/postgres_int.h"

@@ -1,0 +1,76 @@
+#ifndef TIDEGATE_ENGINE_POSTGRES_WORK_H
+#define TIDEGATE_ENGINE_POSTGRES_WORK_H
+
+#include "engine/postgres/shape_sql.h"
+
+/* The pieces of EngineOps that work on the backfill's objects, by file; and what those files share. */
+
+struct EngineWriter {
+  PgEngine *engine;
+  char id[40];
+  int64_t epoch;
+};
+
+/*
+ * The change set of a backfill is one table, in the order written:
+ *
+ *   op "char"     I, U, D, or M (an update that moves the row to another date)
+ *   date int8     start of the grain: of the new row, of the old one for D
+ *   part oid      tableoid of production's row, NULL for I
+ *   tid tid       its ctid when it was compared, NULL for I
+ *   old_<column>  typed like production, every stored column; NULL for I (after the swap: what production gave the
+ *                 columns that the recompute does not give)
+ *   new_<column>  typed like production, every given column; NULL for D
+ *
+ * The old columns are the kept rows. A change is named by its own ctid inside one transaction.
+ */
+
+/* compare.c: the job compared into `table` (of the change set's form, empty of the job's dates) inside the open
+ * snapshot transaction. */
+bool compare_into(PgEngine *, Arena *, const Job *, const char *table, BatchFacts *ret, Error *);
+/* The statement that makes a table of the change set's form. kind: "", "UNLOGGED" or "TEMP". */
+const char *changes_create_sql(const PgEngine *, Arena *, const ShapeSql *, const char *kind, const char *table);
+
+/* compare.c */
+bool pg_compare(Engine *, Arena *, const Job *, const Interrupt *, BatchFacts *, Error *);
+/* changes.c */
+bool pg_fingerprint(Engine *, Arena *, const Shape *, DateRange, const DateFacts **, size_t *, Error *);
+bool pg_check_total(Engine *, const Job *, const char *, DateRange, bool *, Error *);
+bool pg_change_counts(Engine *, const Shape *, const char *, ChangeCounts *, Error *);
+bool pg_change_rows(Engine *, Arena *, const Shape *, const char *, Instant, size_t, const ChangeRow **, size_t *,
+                    Error *);
+bool pg_change_duplicates(Engine *, const Shape *, const char *, int64_t *, Error *);
+/* vanished.c */
+bool pg_vanished(Engine *, Arena *, const Job *, Finding *, Error *);
+/* proof.c */
+bool pg_orphans(Engine *, Arena *, const Shape *, const char *, const char **, int64_t *, Error *);
+bool pg_probe_constraints(Engine *, Arena *, const Shape *, const char *, const char **, Error *);
+bool pg_ask_oracle(Engine *, Arena *, const Shape *, const char *, const char *, size_t, int64_t *, Finding *, Error *);
+/* writer.c */
+bool pg_writer_open(Engine *, const GatePass *, const char *, int64_t, EngineWriter **, Error *);
+void pg_writer_close(EngineWriter *);
+bool pg_op_begin(EngineWriter *, TxnLimits, Error *);
+bool pg_op_commit(EngineWriter *, Error *);
+void pg_op_abort(EngineWriter *);
+bool pg_create(EngineWriter *, const Shape *, const char *, Error *);
+bool pg_drop(EngineWriter *, const char *, Error *);
+/* batch.c */
+bool pg_compute(EngineWriter *, Arena *, const Job *, const Interrupt *, BatchFacts *, Error *);
+bool pg_store(EngineWriter *, const Job *, const BatchFacts *, const BatchRecord *, Error *);
+bool pg_fill_shadow(EngineWriter *, const Job *, const Interrupt *, Error *);
+bool pg_settle_moves(EngineWriter *, const Shape *, Error *);
+bool pg_forget(EngineWriter *, const Shape *, DateRange, Error *);
+/* publish.c */
+bool pg_apply(EngineWriter *, const Shape *, const bool *, ChangeCounts, bool, Error *);
+/* triggers.c: turns the table's own triggers that are on off, and back to exactly what they were. */
+bool pg_triggers_off(PgEngine *, Arena *, const char *table, const char **ret_back, Error *);
+bool pg_triggers_back(PgEngine *, const char *back, Error *);
+/* revert.c */
+bool pg_conflicts(Engine *, Arena *, const Shape *, const char *, size_t, Conflicts *, Error *);
+bool pg_revert(EngineWriter *, const Shape *, const bool *, LaterRows, bool, int64_t *, Error *);
+/* snapshot.c */
+bool pg_compare_snapshot(Engine *, Arena *, const Job *, BatchFacts *, Error *);
+bool pg_copy_range(EngineWriter *, const Shape *, DateRange, Error *);
+bool pg_restore_range(EngineWriter *, const Shape *, DateRange, bool, int64_t *, Error *);
+
+#endif
