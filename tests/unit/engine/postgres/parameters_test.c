@@ -71,8 +71,8 @@ static void parameters_are_replaced_outside_texts_and_comments(void **state) {
   static const char *const pairs[] = {":from", "(1)", ":k", "(2)"};
   assert_string_equal(pg_replace(&arena, "SELECT :from::date, ':from', a[1:k], :froms, \":k\", x::k -- :k", pairs, 2),
                       "SELECT (1)::date, ':from', a[1(2)], :froms, \":k\", x::k -- :k\n");
-  assert_string_equal(pg_replace(&arena, "/* :k /* */ :k */ :k$$:k$$E'\\':k'", pairs, 2),
-                      "/* :k /* */ :k */ (2)$$:k$$E'\\':k'\n");
+  assert_string_equal(pg_replace(&arena, "/* :k /* */ :k */ :k $$:k$$E'\\':k'", pairs, 2),
+                      "/* :k /* */ :k */ (2) $$:k$$E'\\':k'\n");
   assert_string_equal(pg_replace(&arena, "", NULL, 0), "\n");
 }
 
