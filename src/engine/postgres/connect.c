@@ -1,1 +1,186 @@
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
 #include "engine/postgres/postgres_int.h"
+#include "engine/postgres/postgres_sql.h"
+
+enum { OLDEST_VERSION = 130000, WATCH_VERSION = 140000 };
+
+/* ---- the URL --------------------------------------------------------------------------------------------------- */
+
+/* Is the option set to something? */
+static bool is_given(const PQconninfoOption *options, const char *keyword) {
+  for (; options->keyword != NULL; options++)
+    if (strcmp(options->keyword, keyword) == 0) return options->val != NULL && options->val[0] != '\0';
+  return false;
+}
+
+/* What libpq itself hides when it shows its options: passwords. */
+static bool holds_secret(const PQconninfoOption *options) {
+  for (; options->keyword != NULL; options++)
+    if (options->dispchar[0] == '*' && options->val != NULL && options->val[0] != '\0') return true;
+  return false;
+}
+
+/* Looks the URL over; nothing of a faulty one is said, since it may hold a password. */
+static bool check_url(const char *url, bool *ret_timeout, Error *err) {
+  PQconninfoOption *options = PQconninfoParse(url, NULL);
+  if (options == NULL) {
+    error_set(err, ERR_USAGE, "the database URL cannot be read");
+    return error_hint(err, "write it as postgresql://user@host:port/database?option=value, special characters as %%XX");
+  }
+  bool secret = holds_secret(options);
+  *ret_timeout = is_given(options, "connect_timeout");
+  PQconninfoFree(options);
+  if (!secret) return true;
+  error_set(err, ERR_USAGE,
+            "the database URL holds a password, which everybody on this machine could read in the list of processes");
+  return error_hint(err,
+                    "take it out of the URL; libpq finds it in ~/.pgpass, PGPASSFILE, PGPASSWORD or a service file");
+}
+
+/* ---- connecting ------------------------------------------------------------------------------------------------ */
+
+static void say_nothing(void *context, const char *message) {}
+
+/* libpq's words on one line; they name host, port and user, never a password. */
+static const char *words_of(Arena *arena, PGconn *conn) {
+  char *words = arena_strdup(arena, PQerrorMessage(conn));
+  size_t n = strlen(words);
+  while (n > 0 && words[n - 1] == '\n') words[--n] = '\0';
+  for (char *s = words; *s != '\0'; s++)
+    if (*s == '\n' || *s == '\t') *s = ' ';
+  return words;
+}
+
+static PGconn *open_connection(const char *url, bool own_timeout) {
+  /* What stands before dbname may be overruled by the URL, what stands behind it not. A server that does not answer is
+   * given up after some 25 seconds. */
+  const char *const keywords[] = {"fallback_application_name",
+                                  "connect_timeout",
+                                  "keepalives_idle",
+                                  "keepalives_interval",
+                                  "keepalives_count",
+                                  "tcp_user_timeout",
+                                  "dbname",
+                                  "client_encoding",
+                                  NULL};
+  const char *const values[] = {"tidegate", own_timeout ? "" : "10", "10", "5", "3", "25000", url, "UTF8", NULL};
+  PGconn *conn = PQconnectdbParams(keywords, values, 1);
+  if (conn == NULL) error_out_of_memory();
+  PQsetNoticeProcessor(conn, say_nothing, NULL);
+  return conn;
+}
+
+/* ---- poolers --------------------------------------------------------------------------------------------------- */
+
+enum { PROBE_MS = 3000, PROBES = 3 };
+
+/* The process that answers on a connection; 0 when none does in time, −1 when the statement is refused. */
+static int64_t backend_of(PGconn *conn, const char *first) {
+  PG_SCOPED result = NULL;
+  if (!PQsendQuery(conn, first)) return -1;
+  for (;;) {
+    while (PQisBusy(conn)) {
+      struct pollfd socket = {.fd = PQsocket(conn), .events = POLLIN};
+      if (poll(&socket, 1, PROBE_MS) <= 0) return 0;
+      if (!PQconsumeInput(conn)) return -1;
+    }
+    PGresult *next = PQgetResult(conn);
+    if (next == NULL) break;
+    PQclear(result);
+    result = next;
+  }
+  return PQresultStatus(result) == PGRES_TUPLES_OK ? pg_int(result, 0, 0) : -1;
+}
+
+/*
+ * A pooler stands between when the process that answers is not the one that greeted. It may hand the server's
+ * connection to somebody else after each transaction; then settings, locks and temporary tables are not kept. It does
+ * so exactly when a second connection is answered by the same process while the first stands idle, or when the first is
+ * answered by another one than before.
+ */
+static bool pooler_shares(PGconn *conn, const char *url, bool own_timeout) {
+  bool shares = false;
+  int64_t mine = backend_of(conn, sql_session_backend);
+  if (mine == PQbackendPID(conn)) return false;
+  PGconn *second = open_connection(url, own_timeout);
+  for (int i = 0; i < PROBES && !shares && PQstatus(second) == CONNECTION_OK; i++) {
+    int64_t other = backend_of(second, sql_session_backend_held);
+    if (other == 0) break; /* it waits for a server connection of its own */
+    int64_t again = backend_of(conn, sql_session_backend);
+    shares = other < 0 || other == mine || again != mine;
+  }
+  PQfinish(second);
+  return shares;
+}
+
+/* ---- the session ------------------------------------------------------------------------------------------------ */
+
+static bool check_server(PGconn *conn, const char *url, bool own_timeout, Error *err) {
+  int version = PQserverVersion(conn);
+  if (version < OLDEST_VERSION) {
+    error_set(err, ERR_DATABASE, "the server runs PostgreSQL %d; Tidegate needs what 13 and later can do",
+              version / 10000);
+    return error_hint(err, "upgrade the server: PostgreSQL %d gets no more security fixes", version / 10000);
+  }
+  if (!pooler_shares(conn, url, own_timeout)) return true;
+  error_set(err, ERR_DATABASE,
+            "a connection pooler in transaction mode stands before the server: it hands the connection to others "
+            "between two transactions, so that settings, locks and temporary tables are not kept");
+  return error_hint(err, "connect to the server's own port, or to a pool in session mode");
+}
+
+static bool pin(PgEngine *engine, Error *err) {
+  PG_SCOPED result = PQexec(engine->conn, sql_session_pin);
+  if (PQresultStatus(result) != PGRES_TUPLES_OK) return pg_fail(engine, result, "setting the session up", err);
+  if (PQserverVersion(engine->conn) >= WATCH_VERSION) PQclear(PQexec(engine->conn, sql_session_pin_watch));
+  return true;
+}
+
+bool pg_connect(PgEngine *engine, Error *err) {
+  ARENA_SCOPED arena = {0};
+  bool own_timeout;
+  if (!check_url(engine->url, &own_timeout, err)) return false;
+  own_timeout = own_timeout || getenv("PGCONNECT_TIMEOUT") != NULL;
+  PQfinish(engine->conn);
+  engine->transaction = false;
+  engine->conn = open_connection(engine->url, own_timeout);
+  if (PQstatus(engine->conn) != CONNECTION_OK) {
+    error_set(err, ERR_DATABASE, "cannot connect: %s", words_of(&arena, engine->conn));
+    error_hint(err, "check `database:` in the spec or --database; a password belongs into ~/.pgpass or PGPASSWORD");
+  } else if (check_server(engine->conn, engine->url, own_timeout, err) && pin(engine, err)) {
+    return true;
+  }
+  PQfinish(engine->conn);
+  engine->conn = NULL;
+  return false;
+}
+
+static double monotonic_seconds(void) {
+  struct timespec at;
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+bool pg_reconnect(PgEngine *engine, Error *err) {
+  double begun = monotonic_seconds();
+  long pause_ms = 100;
+  for (int tries = 1; !pg_connect(engine, err); tries++, pause_ms *= 3) {
+    if (tries == 5 || monotonic_seconds() - begun + (double)pause_ms / 1000 > 10) return false;
+    const struct timespec pause = {.tv_sec = pause_ms / 1000, .tv_nsec = pause_ms % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+  }
+  return true;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+const char *pg_schema(const PgEngine *engine, Arena *arena) { return sql_ident(arena, engine->schema); }
+
+const char *pg_object(const PgEngine *engine, Arena *arena, const char *id, const char *role) {
+  return arena_printf(arena, "%s.%s", pg_schema(engine, arena),
+                      sql_ident(arena, arena_printf(arena, "tidegate_%s_%s", id, role)));
+}

@@ -24,6 +24,8 @@ typedef struct PgEngine {
   const Interrupt *interrupt; /* asked while a statement runs; NULL: never stops */
   double deadline;            /* monotonic seconds after which a running statement is cancelled; 0: none */
   bool writer_open;           /* a writer's transaction is open: its loss is not mended by reconnecting */
+  bool transaction;           /* one is open, or was when the connection was lost (exec.c keeps it) */
+  char sqlstate[6];           /* of the last failed statement */
 } PgEngine;
 
 static inline PgEngine *pg_engine(Engine *engine) { return (PgEngine *)engine; }
@@ -54,10 +56,12 @@ bool pg_run(PgEngine *engine, const char *sql, const char *const *values, int n,
 /* One number: first row, first column; 0 when NULL or no row. */
 bool pg_number(PgEngine *engine, const char *sql, const char *const *values, int n, int64_t *ret, const char *doing,
                Error *err);
-/* Parses and resolves one statement without running it (a server-side prepare, forgotten at once). On failure
- * *ret_offset = byte of the fault in `sql` or −1; *ret_result, where wanted, describes the output columns. */
+/* Parses and resolves one statement without running it (a server-side prepare, forgotten at once). On failure ERR_SPEC
+ * where the text is at fault, *ret_offset = byte of the fault in `sql` or −1; *ret_result, where wanted, describes the output columns. */
 bool pg_describe(PgEngine *engine, const char *sql, PGresult **ret_result, int *ret_offset, const char *doing,
                  Error *err);
+/* Fills err for a failed result, or for a lost connection (NULL), as pg_query does. */
+bool pg_fail(PgEngine *engine, const PGresult *result, const char *doing, Error *err);
 /* The five-letter SQLSTATE of the last failed statement; "" when the connection was lost. */
 const char *pg_sqlstate(const PgEngine *engine);
 
