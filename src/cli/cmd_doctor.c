@@ -85,6 +85,12 @@ static void look_at_space(Finder *finder) {
     tell(finder, HEALTH_BAD, "disk", err.message, error_hint_text(&err));
     return;
   }
+  if (space.free_bytes < 0) {
+    tell(finder, HEALTH_NOTE, "disk",
+         arena_printf(arena, "database %s, free unknown", words_size(arena, space.database_bytes)),
+         "the database cannot say: look at the server's disk before a backfill of many rows");
+    return;
+  }
   bool scarce = space.free_bytes < space.database_bytes / 10;
   tell(finder, scarce ? HEALTH_NOTE : HEALTH_GOOD, "disk",
        arena_printf(arena, "database %s, free %s", words_size(arena, space.database_bytes),

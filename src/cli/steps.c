@@ -74,7 +74,7 @@ bool step_diff(Session *session, const char *date, size_t limit, DiffFacts *ret,
   const char *id = session->record.id;
   const Shape *shape = &session->plan.shape;
   Instant day = 0;
-  const char *name = arena_printf(arena, "tidegate_%s_changes", id), *identity = NULL;
+  const char *name = ops->object_name(engine, arena, id, "changes"), *identity = NULL;
   *ret = (DiffFacts){.plan = &session->plan, .id = id, .state = session->record.state};
   if (!ops->object_identity(engine, arena, name, &identity, err)) return false;
   if (identity == NULL) {

@@ -247,7 +247,7 @@ typedef struct TxnLimits {
 /* What is proven about a batch since the snapshot that it was computed in; false proves nothing. */
 typedef struct Unchanged {
   bool production; /* its rows of the dates */
-  bool sources;    /* everything that the recompute reads */
+  bool sources;    /* everything that the recompute and the row checks read */
 } Unchanged;
 
 /* Where the backfill's objects go, for engines that have such places. NULL and false: the engine's own way. */

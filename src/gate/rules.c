@@ -161,7 +161,7 @@ static bool sources_missing(const GateCase *gate, GateReason *ret) {
 static bool disk_full(const GateCase *gate, GateReason *ret) {
   const Plan *plan = gate->plan;
   char needed[32], available[32];
-  if (!plan->measured || plan->space_needed <= plan->space.free_bytes) return false;
+  if (!plan->measured || plan->space.free_bytes < 0 || plan->space_needed <= plan->space.free_bytes) return false;
   size_label(plan->space_needed, needed);
   size_label(plan->space.free_bytes, available);
   gate_because(gate, ret, "the backfill needs about %s of disk and %s are free: a full disk would stop production too",

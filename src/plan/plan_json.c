@@ -127,7 +127,10 @@ static void put_measured(const Plan *plan, Json *json) {
   put_sources(plan, json);
   json_object(json, "space");
   json_int(json, "needed", plan->space_needed);
-  json_int(json, "free", plan->space.free_bytes);
+  if (plan->space.free_bytes < 0)
+    json_null(json, "free");
+  else
+    json_int(json, "free", plan->space.free_bytes);
   json_int(json, "database", plan->space.database_bytes);
   json_object_end(json);
 }

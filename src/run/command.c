@@ -5,8 +5,8 @@ enum { SHADOW = PLAN_VARIABLES, BATCH, N_VARIABLES };
 
 static void fill_variables(Run *run, const Job *job, int64_t batch, ProcessVariable variables[N_VARIABLES]) {
   plan_variables(run->arena, run->plan, (DateRange){job->dates[0], job->dates[job->n]}, variables);
-  variables[SHADOW] =
-      (ProcessVariable){"{shadow}", "TIDEGATE_SHADOW", arena_printf(run->arena, "tidegate_%s_shadow", run->record->id)};
+  variables[SHADOW] = (ProcessVariable){
+      "{shadow}", "TIDEGATE_SHADOW", run->engine->ops->object_name(run->engine, run->arena, run->record->id, "shadow")};
   variables[BATCH] = (ProcessVariable){"{batch}", "TIDEGATE_BATCH", arena_printf(run->arena, "%lld", (long long)batch)};
 }
 

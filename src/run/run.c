@@ -1,16 +1,14 @@
 #include "run/run.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "run/run_int.h"
+#include "swap/swap.h"
 
 /* Progress is told at most this often. */
 static const double TELL_EVERY = 0.1;
 static const double REST_SLICE = 0.1;
-/* Between two tries at the lock. */
-static const double LONGEST_REST = 0.25;
 
 double run_seconds(void) {
   struct timespec t;
@@ -51,21 +49,16 @@ bool run_rest(Run *run, double seconds, const char *doing) {
 }
 
 double run_needed_seconds(const Run *run, int64_t rows) {
-  const SpecBudget *budget = &run->plan->spec.budget;
-  return run_expected_seconds(run, rows) + (double)budget->lock_tries * (budget->lock + LONGEST_REST);
+  return run_expected_seconds(run, rows) + swap_longest_wait(&run->plan->spec.budget);
 }
 
-bool run_begin(Run *run, EngineWriter *writer, Error *err) {
+static bool rest_at_lock(void *context, double seconds) { return run_rest(context, seconds, "waiting for the lock"); }
+
+bool run_begin(Run *run, EngineWriter *writer, bool snapshot, Error *err) {
   const SpecBudget *budget = &run->plan->spec.budget;
-  TxnLimits limits = {.lock_wait = budget->lock, .hold = budget->statement};
-  for (int try = 1;; try++) {
-    if (run->engine->ops->begin(writer, limits, err)) return true;
-    if (err->code != ERR_LOCKED) return false;
-    if (try >= budget->lock_tries) break;
-    if (!run_rest(run, 0.05 + (double)(rand() % 200) / 1000, "waiting for the write lock"))
-      return error_set(err, ERR_PAUSED, "stopped while waiting for the write lock");
-  }
-  return error_wrap(err, "given up after %d tries", budget->lock_tries);
+  TxnLimits limits = {.lock_wait = budget->lock, .snapshot = snapshot, .hold = budget->statement};
+  int tries;
+  return swap_begin(run->engine, writer, limits, budget->lock_tries, rest_at_lock, run, &tries, err);
 }
 
 /* ---- the loop
@@ -150,7 +143,7 @@ static bool retry(Run *run, Error *err) {
   if (!wait_for_gate(run, 0, &pass, err) ||
       !ops->writer_open(run->engine, pass, run->record->id, run->epoch, &writer, err))
     return false;
-  bool ok = run_begin(run, writer, err);
+  bool ok = run_begin(run, writer, false, err);
   if (ok) {
     ok = ops->forget(writer, &run->plan->shape, run->plan->range, err) &&
          ledger_move(run->engine, run->record, "retry", NULL, NULL, NULL, err) && ops->commit(writer, err);

@@ -29,14 +29,16 @@ double run_seconds(void); /* monotonic */
 bool run_rest(Run *run, double seconds, const char *doing);
 bool run_stopped(const Run *run);
 void run_tell(Run *run, const char *doing, bool waiting);
-/* Begins a transaction, trying the lock as often as the budget says and sleeping between tries. */
-bool run_begin(Run *run, EngineWriter *writer, Error *err);
+/* Begins a transaction, trying the lock as often as the budget says and sleeping between tries. `snapshot`: as in
+ * TxnLimits. */
+bool run_begin(Run *run, EngineWriter *writer, bool snapshot, Error *err);
 /* Seconds that a batch of rows must have before the window closes: its work and every try at the lock (law 4). */
 double run_needed_seconds(const Run *run, int64_t rows);
 
 /* size.c: the next batch: dates [*ret_from, *ret_from + *ret_n) of run->dates; false when every date is written. */
 bool run_next_batch(const Run *run, size_t *ret_from, size_t *ret_n);
-/* Is the next batch to be written straight into the change set, under the write lock, because most rows change? */
+/* Is the next batch to be computed inside its transaction, straight into the change set? Always where nobody waits for
+ * that; else only because most rows change. */
 bool run_directly(const Run *run);
 /* Seconds that rows are expected to take; the whole batch budget while nothing is measured. */
 double run_expected_seconds(const Run *run, int64_t rows);

@@ -25,14 +25,14 @@ static const char *seal_json(Run *run, const ChangeCounts *counts, int64_t rows,
 }
 
 static bool settle(Run *run, EngineWriter *writer, Error *err) {
-  if (!run_begin(run, writer, err)) return false;
+  if (!run_begin(run, writer, false, err)) return false;
   if (run->engine->ops->settle_moves(writer, &run->plan->shape, err)) return run->engine->ops->commit(writer, err);
   run->engine->ops->abort(writer);
   return false;
 }
 
 static bool hold_at_seal(Run *run, EngineWriter *writer, const FindingRecord *findings, size_t n, Error *err) {
-  return run_begin(run, writer, err) && run_hold(run, writer, findings, n, err);
+  return run_begin(run, writer, false, err) && run_hold(run, writer, findings, n, err);
 }
 
 /* Nothing to publish although a change was expected is a failure (law 11). */
@@ -62,7 +62,7 @@ static bool seal(Run *run, EngineWriter *writer, RunFacts *ret, Error *err) {
   if (counts.inserts + counts.updates + counts.deletes + counts.moves == 0) return no_change(run, writer, err);
   for (size_t i = 0; i < run->n_dates; i++) rows += run->dates[i].recomputed.rows;
   const char *json = seal_json(run, &counts, rows, err);
-  if (json == NULL || !run_begin(run, writer, err)) return false;
+  if (json == NULL || !run_begin(run, writer, false, err)) return false;
   if (!ledger_move(run->engine, run->record, "seal", NULL, "seal", json, err)) {
     ops->abort(writer);
     return false;

@@ -12,8 +12,9 @@ static const double BLOCKING_BATCH_SECONDS = 1.0;
 /* From this share of changed rows on, staging costs more than the wait that it spares other writers (bench: dense). */
 static const double DIRECT_SHARE = 0.2;
 
-/* Never where the recompute reads the target: it would see the very changes that it is writing. */
+/* Where writers wait, never if the recompute reads the target: it would see the very changes that it is writing. */
 bool run_directly(const Run *run) {
+  if (run->engine->ops->caps(run->engine).writes_apart) return true;
   return run->batches > 0 && run->measured_rows > 0 && !run->plan->spec.full_shadow && !run->plan->overlay &&
          (double)run->progress.changes > DIRECT_SHARE * (double)run->measured_rows;
 }
@@ -43,7 +44,8 @@ bool run_next_batch(const Run *run, size_t *ret_from, size_t *ret_n) {
     return true;
   }
   double budget = run->plan->spec.budget.batch;
-  bool blocks = run_directly(run) || !run->engine->ops->caps(run->engine).readers_unblocked;
+  EngineCaps caps = run->engine->ops->caps(run->engine);
+  bool blocks = !caps.readers_unblocked || (!caps.writes_apart && run_directly(run));
   if (blocks && budget > BLOCKING_BATCH_SECONDS) budget = BLOCKING_BATCH_SECONDS;
   size_t most = run->last_size == 0 ? 1 : run->last_size * 2, n = 0;
   int64_t rows = 0;

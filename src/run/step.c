@@ -15,7 +15,7 @@ static bool prepare_objects(Run *run, EngineWriter *writer, Error *err) {
   if (strcmp(run->record->state, "planned") != 0) return true;
   const EngineOps *ops = run->engine->ops;
   const Plan *plan = run->plan;
-  if (!run_begin(run, writer, err)) return false;
+  if (!run_begin(run, writer, false, err)) return false;
   bool ok = ops->create(writer, &plan->shape, "changes", err) &&
             (!plan->spec.full_shadow || ops->create(writer, &plan->shape, "shadow", err)) &&
             ledger_move(run->engine, run->record, "run", NULL, NULL, NULL, err);
@@ -25,25 +25,46 @@ static bool prepare_objects(Run *run, EngineWriter *writer, Error *err) {
 }
 
 static bool fill_shadow(Run *run, EngineWriter *writer, const Job *job, const Interrupt *interrupt, Error *err) {
-  if (!run_begin(run, writer, err)) return false;
+  if (!run_begin(run, writer, false, err)) return false;
   if (run->engine->ops->fill_shadow(writer, job, interrupt, err)) return run->engine->ops->commit(writer, err);
   run->engine->ops->abort(writer);
   return false;
 }
 
-/* Computes the batch once. `again`: a second time, for the proof that a date can be run again; a command then meets
- * what it wrote before. */
+/* The full shadow, made by the recompute or the command. *ret_token: of a snapshot before anything was read; NULL where
+ * a command read, which nobody can look at. `again` as in compute. */
+static bool make_shadow(Run *run, Arena *arena, EngineWriter *writer, Job *job, const Interrupt *interrupt,
+                        int64_t batch, bool again, const char **ret_token, const char **ret_log, Error *err) {
+  *ret_token = NULL;
+  job->recompute = run->plan->recompute;
+  run->deadline = run_seconds() + run->plan->spec.budget.statement;
+  bool command = job->recompute == NULL;
+  if (!command && !run->engine->ops->change_token(run->engine, arena, ret_token, err)) return false;
+  if ((!command || !again) && !fill_shadow(run, writer, job, interrupt, err)) return false;
+  if (command && !run_command(run, job, batch, ret_log, err)) return false;
+  job->recompute = NULL;
+  return true;
+}
+
+/*
+ * Computes the batch once; directly in a transaction of its own, which stays open to be stored. `again`: a second time,
+ * for the proof that a date can be run again; a command then meets what it wrote before.
+ */
 static bool compute(Run *run, Arena *arena, EngineWriter *writer, Job *job, int64_t batch, bool again, BatchFacts *ret,
                     const char **ret_log, Error *err) {
+  const EngineOps *ops = run->engine->ops;
   Interrupt interrupt = {go_on, run};
+  const char *token = NULL;
+  ops->abort(writer);
+  if (run->plan->spec.full_shadow &&
+      !make_shadow(run, arena, writer, job, &interrupt, batch, again, &token, ret_log, err))
+    return false;
+  if (run_directly(run) && !run_begin(run, writer, true, err)) return false;
   run->deadline = run_seconds() + run->plan->spec.budget.statement;
-  if (run->plan->spec.full_shadow) {
-    job->recompute = run->plan->recompute;
-    if ((job->recompute != NULL || !again) && !fill_shadow(run, writer, job, &interrupt, err)) return false;
-    if (job->recompute == NULL && !run_command(run, job, batch, ret_log, err)) return false;
-    job->recompute = NULL;
+  if (ops->compute(writer, arena, job, &interrupt, ret, err)) {
+    if (token != NULL) ret->token = token;
+    return true;
   }
-  if (run->engine->ops->compute(writer, arena, job, &interrupt, ret, err)) return true;
   if (err->code == ERR_PAUSED && run_seconds() >= run->deadline) {
     char limit[32];
     duration_label(run->plan->spec.budget.statement, limit);
@@ -56,6 +77,16 @@ static bool compute(Run *run, Arena *arena, EngineWriter *writer, Job *job, int6
 static bool same_twice(const BatchFacts *first, const BatchFacts *second) {
   for (size_t i = 0; i < first->n; i++)
     if (!fingerprint_equal(&first->dates[i].stable, &second->dates[i].stable)) return false;
+  return true;
+}
+
+/* May others have changed what came out of the second writing? */
+static bool others_wrote(Run *run, const Job *job, const BatchFacts *first, bool *ret, Error *err) {
+  Unchanged unchanged;
+  int64_t rows = 0;
+  for (size_t i = 0; i < first->n; i++) rows += first->dates[i].production.rows;
+  if (!run->engine->ops->unchanged(run->engine, job, first->token, rows, &unchanged, err)) return false;
+  *ret = !unchanged.production || !unchanged.sources;
   return true;
 }
 
@@ -83,7 +114,7 @@ static void remember(Run *run, size_t from, size_t n, int64_t batch, const Batch
 static bool store(Run *run, EngineWriter *writer, const Job *job, const BatchFacts *facts, const BatchRecord *record,
                   const FindingRecord *findings, size_t n, Error *err) {
   const EngineOps *ops = run->engine->ops;
-  if (!run_directly(run) && !run_begin(run, writer, err)) return false;
+  if (!run_directly(run) && !run_begin(run, writer, false, err)) return false;
   if (!ops->store(writer, job, facts, record, err)) {
     ops->abort(writer);
     return false;
@@ -119,13 +150,15 @@ static bool judge(Run *run, Arena *arena, EngineWriter *writer, Job *job, int64_
   *ret = (FindingRecord *)findings;
   if (run->batches > 0 || *ret_n > 0) return true;
   BatchFacts again;
+  bool others = true;
   for (int writing = 2;; writing++) {
     if (!compute(run, arena, writer, job, batch, true, &again, log, err) ||
         !validate_batch(arena, run->engine, run->plan, job, &again, batch, &findings, ret_n, err))
       return false;
     *ret = (FindingRecord *)findings; /* rows that were appended may show as a key that several rows have only now */
     if (*ret_n == 0 && same_twice(facts, &again)) break;
-    if (writing < MOST_WRITINGS && strcmp(facts->token, again.token) != 0) {
+    if (writing < MOST_WRITINGS && !others_wrote(run, job, facts, &others, err)) return false;
+    if (writing < MOST_WRITINGS && others) {
       *facts = again;
       continue;
     }
@@ -151,7 +184,7 @@ static bool check_totals(Run *run, Arena *arena, EngineWriter *writer, const Job
   if (run->plan->n_total_checks == 0) return true;
   if (!validate_totals(arena, run->engine, run->plan, range, batch, &findings, &n, err)) return false;
   if (n == 0) return true;
-  return run_begin(run, writer, err) && run_hold(run, writer, findings, n, err);
+  return run_begin(run, writer, false, err) && run_hold(run, writer, findings, n, err);
 }
 
 static bool write_batch(Run *run, Arena *arena, EngineWriter *writer, size_t from, size_t n, Error *err) {
@@ -165,8 +198,7 @@ static bool write_batch(Run *run, Arena *arena, EngineWriter *writer, size_t fro
   BatchFacts facts;
   FindingRecord *findings;
   const char *log = NULL;
-  if (!prepare_objects(run, writer, err) || (run_directly(run) && !run_begin(run, writer, err)) ||
-      !compute(run, arena, writer, &job, batch, false, &facts, &log, err) ||
+  if (!prepare_objects(run, writer, err) || !compute(run, arena, writer, &job, batch, false, &facts, &log, err) ||
       !judge(run, arena, writer, &job, batch, &facts, &findings, &n_findings, &log, err))
     return false;
   BatchRecord record = {.number = batch,
@@ -201,6 +233,7 @@ bool run_step(Run *run, size_t from, size_t n, Error *err) {
   if (pass == NULL) return gate_deny(&verdict, err);
   if (!run->engine->ops->writer_open(run->engine, pass, run->record->id, run->epoch, &writer, err)) return false;
   bool ok = write_batch(run, &arena, writer, from, n, err);
+  if (!ok) run->engine->ops->abort(writer);
   run->engine->ops->writer_close(writer);
   return ok;
 }

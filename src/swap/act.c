@@ -5,8 +5,8 @@
 #include "base/doc.h"
 #include "swap/swap_int.h"
 
-/* Between two tries at the lock, in seconds. */
-static const double LONGEST_REST = 0.25;
+/* Between two tries at the lock, in seconds: not all who wait come back at the same time. */
+static const double SHORTEST_REST = 0.05, LONGEST_REST = 0.25;
 
 double swap_seconds(void) {
   struct timespec t;
@@ -14,11 +14,23 @@ double swap_seconds(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The lock may have to be tried often: that too must fit before the window closes (law 4). */
+double swap_longest_wait(const SpecBudget *budget) {
+  return (double)budget->lock_tries * (budget->lock + LONGEST_REST);
+}
+
+bool swap_begin(Engine *engine, EngineWriter *writer, TxnLimits limits, int most, LockRest *rest, void *context,
+                int *ret_tries, Error *err) {
+  for (*ret_tries = 1;; ++*ret_tries) {
+    if (engine->ops->begin(writer, limits, err)) return true;
+    if (err->code != ERR_LOCKED) return false;
+    if (*ret_tries >= most) return error_wrap(err, "given up after %d tries", most);
+    if (!rest(context, SHORTEST_REST + (LONGEST_REST - SHORTEST_REST) * (rand() % 1000) / 1000))
+      return error_set(err, ERR_PAUSED, "stopped while waiting for the lock");
+  }
+}
+
 static double with_retries(const Act *act, double need) {
-  if (act->plan == NULL || need <= 0) return need;
-  const SpecBudget *budget = &act->plan->spec.budget;
-  return need + (double)budget->lock_tries * (budget->lock + LONGEST_REST);
+  return act->plan == NULL || need <= 0 ? need : need + swap_longest_wait(&act->plan->spec.budget);
 }
 
 bool act_begin(Act *act, const char *verb, GateAct gate, double need, Error *err) {
@@ -61,16 +73,17 @@ bool act_read_seal(Act *act, Error *err) {
   return true;
 }
 
-bool act_lock(Act *act, const volatile sig_atomic_t *stop, int *ret_tries, Error *err) {
+static bool rest_unless_stopped(void *context, double seconds) {
+  const volatile sig_atomic_t *const *stop = context;
+  if (*stop != NULL && **stop > 0) return false;
+  nanosleep(&(struct timespec){0, (long)(seconds * 1e9)}, NULL);
+  return true;
+}
+
+bool act_lock(Act *act, const char *fence, const volatile sig_atomic_t *stop, int *ret_tries, Error *err) {
   const SpecBudget *budget = &act->plan->spec.budget;
-  TxnLimits limits = {.lock_wait = budget->lock, .hold = budget->swap_lock};
-  for (*ret_tries = 1;; ++*ret_tries) {
-    if (act->engine->ops->begin(act->writer, limits, err)) return true;
-    if (err->code != ERR_LOCKED) return false;
-    if (*ret_tries >= budget->lock_tries) return error_wrap(err, "given up after %d tries", budget->lock_tries);
-    if (stop != NULL && *stop > 0) return error_set(err, ERR_PAUSED, "stopped while waiting for the write lock");
-    nanosleep(&(struct timespec){0, 50000000 + rand() % 200 * 1000000L}, NULL);
-  }
+  TxnLimits limits = {.lock_wait = budget->lock, .fence = fence, .hold = budget->swap_lock};
+  return swap_begin(act->engine, act->writer, limits, budget->lock_tries, rest_unless_stopped, &stop, ret_tries, err);
 }
 
 bool act_commit(Act *act, const char *verb, const char *reason, const char *doc, const char *json, Error *err) {

@@ -4,9 +4,9 @@
 #include "swap/swap_int.h"
 
 /*
- * Outside the lock production and sources are held against their fingerprints; under the lock only the change token
- * need be the same. Where others keep writing to the database, the fingerprints themselves are looked at under the lock
- * after this many attempts.
+ * Outside the lock production and sources are held against their fingerprints; under the lock it is to be proven that
+ * nothing changed since. Where others keep writing, so that nothing can be proven, the fingerprints themselves are
+ * looked at under the lock after this many attempts.
  */
 enum { RECHECKS_OUTSIDE = 3 };
 
@@ -18,7 +18,7 @@ static bool back_to_building(Act *act, DateRange drift, const char *what, Error 
   date_range_label(&drift, shape->codec.grain, shape->codec.zone, label);
   const char *reason = arena_printf(act->arena, "%s changed after %s was recomputed", what, label);
   act->engine->ops->abort(act->writer);
-  if (!act_lock(act, NULL, &tries, err)) return false;
+  if (!act_lock(act, NULL, NULL, &tries, err)) return false;
   if (!act->engine->ops->forget(act->writer, shape, drift, err)) {
     act->engine->ops->abort(act->writer);
     return false;
@@ -34,16 +34,16 @@ static bool lock_unchanged(Act *act, Recheck *recheck, const volatile sig_atomic
   const EngineOps *ops = act->engine->ops;
   for (int attempt = 1;; attempt++) {
     DateRange drift;
-    const char *what, *token;
-    bool under_lock = attempt > RECHECKS_OUTSIDE;
+    const char *what;
+    bool holds, under_lock = attempt > RECHECKS_OUTSIDE;
     if (!under_lock) {
       if (!recheck_look(act, recheck, &drift, &what, err)) return false;
       if (drift.from != drift.to) return back_to_building(act, drift, what, err);
     }
-    if (!act_lock(act, stop, &ret->tries, err)) return false;
+    if (!act_lock(act, act->plan->shape.table, stop, &ret->tries, err)) return false;
     *ret_locked = swap_seconds();
-    bool ok = ops->change_token(act->engine, act->arena, &token, err);
-    if (ok && recheck_holds(recheck, token)) return true;
+    bool ok = recheck_holds(act, recheck, &holds, err);
+    if (ok && holds) return true;
     if (ok && under_lock) {
       ok = recheck_look(act, recheck, &drift, &what, err);
       if (ok && drift.from == drift.to) return true;
@@ -72,7 +72,7 @@ static bool refused(Act *act, Error *err) {
   Error refusal = *err;
   int tries;
   act->engine->ops->abort(act->writer);
-  if (refusal.code != ERR_HELD || !act_lock(act, NULL, &tries, err) ||
+  if (refusal.code != ERR_HELD || !act_lock(act, NULL, NULL, &tries, err) ||
       !act_commit(act, "hold", refusal.message, NULL, NULL, err)) {
     *err = refusal;
     return act_took_too_long(act, err);
@@ -116,7 +116,7 @@ static bool publish(Act *act, const volatile sig_atomic_t *stop, SwapFacts *ret,
 static bool reopen(Act *act, Error *err) {
   int tries;
   if (strcmp(act->record->state, state_name(STATE_rolled_back)) != 0) return true;
-  return act_lock(act, NULL, &tries, err) && act_commit(act, "reopen", NULL, NULL, NULL, err);
+  return act_lock(act, NULL, NULL, &tries, err) && act_commit(act, "reopen", NULL, NULL, NULL, err);
 }
 
 bool swap_publish(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan,

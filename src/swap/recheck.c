@@ -12,12 +12,6 @@ bool recheck_init(Act *act, Recheck *recheck, Error *err) {
   return true;
 }
 
-bool recheck_holds(const Recheck *recheck, const char *token) {
-  for (size_t i = 0; i < recheck->n_batches; i++)
-    if (recheck->tokens[i] == NULL || strcmp(recheck->tokens[i], token) != 0) return false;
-  return true;
-}
-
 static const DateRecord *date_record(const Recheck *recheck, Instant date) {
   for (size_t low = 0, high = recheck->n_dates; low < high;) {
     size_t middle = low + (high - low) / 2;
@@ -42,6 +36,42 @@ static const char *what_drifted(const Recheck *recheck, const BatchFacts *facts)
   return NULL;
 }
 
+/* Is it proven that nothing of the dates [from, to) changed since `token`? */
+static bool proven(Act *act, const Recheck *recheck, DateRange range, const char *token, bool *ret, Error *err) {
+  ARENA_SCOPED arena = {0};
+  Unchanged unchanged;
+  int64_t rows = 0;
+  size_t n;
+  const Instant *dates = plan_dates(&arena, act->plan, range, &n);
+  Job job = plan_job(act->plan, dates, n);
+  *ret = false;
+  if (token == NULL) return true;
+  for (size_t i = 0; i < recheck->n_dates; i++) {
+    const DateRecord *date = &recheck->dates[i];
+    if (date->date >= range.from && date->date < range.to) rows += date->production.rows;
+  }
+  if (!act->engine->ops->unchanged(act->engine, &job, token, rows, &unchanged, err)) return false;
+  *ret = unchanged.production && unchanged.sources;
+  return true;
+}
+
+/* One token for all: the batches, which are the whole range, are asked about at once. */
+static bool all_seen_at_once(const Recheck *recheck) {
+  for (size_t i = 0; i < recheck->n_batches; i++)
+    if (recheck->tokens[i] == NULL || strcmp(recheck->tokens[i], recheck->tokens[0]) != 0) return false;
+  return recheck->n_batches > 0;
+}
+
+bool recheck_holds(Act *act, const Recheck *recheck, bool *ret, Error *err) {
+  if (all_seen_at_once(recheck)) return proven(act, recheck, act->plan->range, recheck->tokens[0], ret, err);
+  *ret = true;
+  for (size_t i = 0; i < recheck->n_batches && *ret; i++) {
+    DateRange range = {recheck->batches[i].from, recheck->batches[i].to};
+    if (!proven(act, recheck, range, recheck->tokens[i], ret, err)) return false;
+  }
+  return true;
+}
+
 bool recheck_look(Act *act, Recheck *recheck, DateRange *ret_drift, const char **ret_what, Error *err) {
   const EngineOps *ops = act->engine->ops;
   const char *now;
@@ -52,14 +82,20 @@ bool recheck_look(Act *act, Recheck *recheck, DateRange *ret_drift, const char *
     ARENA_SCOPED arena = {0};
     BatchFacts facts;
     size_t n;
-    if (recheck->tokens[i] != NULL && strcmp(recheck->tokens[i], now) == 0) continue;
-    const Instant *dates = plan_dates(&arena, act->plan, (DateRange){batch->from, batch->to}, &n);
+    bool same;
+    DateRange range = {batch->from, batch->to};
+    if (!proven(act, recheck, range, recheck->tokens[i], &same, err)) return false;
+    if (same) {
+      recheck->tokens[i] = now; /* it was seen at a time not before */
+      continue;
+    }
+    const Instant *dates = plan_dates(&arena, act->plan, range, &n);
     Job job = plan_job(act->plan, dates, n);
     job.fingerprint_only = job.n_row_checks == 0; /* a check may read what changes, like a list of the erased */
     if (!ops->compare(act->engine, &arena, &job, NULL, &facts, err)) return false;
     *ret_what = what_drifted(recheck, &facts);
     if (*ret_what != NULL) {
-      *ret_drift = (DateRange){batch->from, batch->to};
+      *ret_drift = range;
       return true;
     }
     recheck->tokens[i] = arena_strdup(act->arena, facts.token);

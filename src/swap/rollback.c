@@ -44,7 +44,7 @@ static bool rollback(Act *act, LaterRows later, const volatile sig_atomic_t *sto
   int tries;
   if (!count_arrived(act, &ret->arrived, err) ||
       !ops->conflicts(act->engine, act->arena, shape, act->record->id, CONFLICT_EXAMPLES, &ret->conflicts, err) ||
-      !act_lock(act, stop, &tries, err))
+      !act_lock(act, shape->table, stop, &tries, err))
     return false;
   double locked = swap_seconds();
   if (!kept_whole(act, err) || !ops->revert(act->writer, shape, act->columns, later,

@@ -49,7 +49,8 @@ static bool snapshot(Act *act, SnapshotFacts *ret, Error *err) {
   char text[FINGERPRINT_TEXT];
   BUF_SCOPED out = {0};
   Json json = {.out = &out};
-  TxnLimits limits = {.lock_wait = act->plan->spec.budget.lock, .hold = act->plan->spec.budget.statement};
+  const SpecBudget *budget = &act->plan->spec.budget;
+  TxnLimits limits = {.lock_wait = budget->lock, .snapshot = true, .hold = budget->statement};
   if (!ops->begin(act->writer, limits, err)) return false;
   if (!ops->create(act->writer, &act->plan->shape, "snapshot", err) ||
       !ops->copy_range(act->writer, &act->plan->shape, act->plan->range, err) ||
@@ -115,7 +116,7 @@ static bool check(Act *act, bool ours, SnapshotFacts *ret, Error *err) {
     error_set(err, ERR_NO_CHANGE, "production still equals the snapshot: nothing was written");
     return error_hint(err, "run the tool, then check again; or tidegate discard %s", act->record->id);
   }
-  return act_lock(act, NULL, &tries, err) &&
+  return act_lock(act, NULL, NULL, &tries, err) &&
          act_commit(act, "check", ret->outside_unchanged ? NULL : "rows outside the range changed meanwhile", NULL,
                     NULL, err);
 }
@@ -136,7 +137,7 @@ bool swap_check(Arena *arena, Engine *engine, BackfillRecord *record, const Plan
 static bool restore(Act *act, SnapshotFacts *ret, Error *err) {
   const EngineOps *ops = act->engine->ops;
   int tries;
-  if (!act_lock(act, NULL, &tries, err)) return false;
+  if (!act_lock(act, act->plan->shape.table, NULL, &tries, err)) return false;
   if (!ops->restore_range(act->writer, &act->plan->shape, act->plan->range, act->plan->spec.triggers != TRIGGERS_FIRE,
                           &ret->changed, err)) {
     ops->abort(act->writer);
@@ -182,7 +183,7 @@ bool swap_open(Arena *arena, Engine *engine, BackfillRecord *record, const Plan 
   int tries;
   *ret = (SnapshotFacts){0};
   if (!act_begin(&act, "open", GATE_BATCH, plan->spec.recompute.timeout, err)) return false;
-  bool opened = act_lock(&act, NULL, &tries, err) && act_commit(&act, "open", shell_line, NULL, NULL, err);
+  bool opened = act_lock(&act, NULL, NULL, &tries, err) && act_commit(&act, "open", shell_line, NULL, NULL, err);
   bool ok = opened && run_tool(&act, shell_line, err) && check(&act, true, ret, err);
   if (opened && !ok) {
     Error cause = *err, failed;

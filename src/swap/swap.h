@@ -8,6 +8,16 @@
 
 /* Publish, take back, and clear away. Production rows change here and nowhere else (law 1). */
 
+/* Rests between two tries at a lock, outside any transaction; false: the caller was asked to stop. */
+typedef bool LockRest(void *context, double seconds);
+
+/* Begins a transaction, trying its locks up to `most` times. ERR_LOCKED when they were never to be had, ERR_PAUSED when
+ * a rest said stop; else as EngineOps.begin. */
+bool swap_begin(Engine *engine, EngineWriter *writer, TxnLimits limits, int most, LockRest *rest, void *context,
+                int *ret_tries, Error *err);
+/* Seconds that all tries at a lock may take: they too must fit before the window closes (law 4). */
+double swap_longest_wait(const SpecBudget *budget);
+
 typedef struct SwapFacts {
   ChangeCounts counts;
   double lock_seconds; /* under the lock that stops writers */

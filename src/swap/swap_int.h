@@ -25,8 +25,9 @@ bool act_begin(Act *act, const char *verb, GateAct gate, double need, Error *err
 void act_end(Act *act);
 /* Reads counts and columns from the seal. */
 bool act_read_seal(Act *act, Error *err);
-/* The lock under the limits of the budget, tried as often as it says; rests between tries outside any transaction. */
-bool act_lock(Act *act, const volatile sig_atomic_t *stop, int *ret_tries, Error *err);
+/* Begins a transaction under the limits of the budget, tried as often as it says. fence: as in TxnLimits, the target
+ * wherever its rows are rechecked or written; NULL for the ledger and the backfill's own tables alone. */
+bool act_lock(Act *act, const char *fence, const volatile sig_atomic_t *stop, int *ret_tries, Error *err);
 /* Moves the state along the verb and commits; on failure everything is rolled back. */
 bool act_commit(Act *act, const char *verb, const char *reason, const char *doc, const char *json, Error *err);
 /* After an abort: says so when it was the deadline, which alone interrupts under the lock; always returns false. */
@@ -43,10 +44,11 @@ typedef struct Recheck {
 } Recheck;
 
 bool recheck_init(Act *act, Recheck *recheck, Error *err);
-/* Is every batch known to be unchanged in the snapshot of `token`? */
-bool recheck_holds(const Recheck *recheck, const char *token);
-/* Looks again at every batch that is not known to be unchanged in the current snapshot. *ret_drift: the range of the
- * first batch that drifted; from == to: none. */
+/* Is every batch proven to be unchanged since it was last seen so? Compares nothing: made for the time under the lock.
+ */
+bool recheck_holds(Act *act, const Recheck *recheck, bool *ret, Error *err);
+/* Compares every batch that is not proven to be unchanged. *ret_drift: the range of the first batch that drifted;
+ * from == to: none. */
 bool recheck_look(Act *act, Recheck *recheck, DateRange *ret_drift, const char **ret_what, Error *err);
 
 #endif

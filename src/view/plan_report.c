@@ -150,9 +150,11 @@ void view_plan(Paint *paint, Arena *arena, const Plan *plan, const Verdict *verd
              words_duration(arena, plan->spec.retention));
   put_evidence(paint, arena, plan);
   put_inferred(paint, plan);
-  paint_line(paint, "cost", "%s to recompute; disk: %s needed at most, %s free",
+  int64_t available = plan->space.free_bytes;
+  paint_line(paint, "cost", "%s to recompute; disk: %s needed at most, %s",
              words_count(arena, plan->rows, "row", "rows"), words_size(arena, plan->space_needed),
-             words_size(arena, plan->space.free_bytes));
+             available < 0 ? "unknown how much is free: look at the server's disk"
+                           : arena_printf(arena, "%s free", words_size(arena, available)));
   for (size_t i = 0; i < plan->n_warnings; i++)
     paint_verdict(paint, STYLE_WARN, i == 0 ? "warning" : "", "%s", plan->warnings[i]);
   const char *then = "";

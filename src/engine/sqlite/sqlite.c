@@ -114,6 +114,23 @@ static bool sqlite_change_token(Engine *base, Arena *arena, const char **ret, Er
   return true;
 }
 
+/* The file has one token for everything in it. */
+static bool sqlite_unchanged(Engine *base, const Job *job, const char *token, int64_t rows, Unchanged *ret,
+                             Error *err) {
+  ARENA_SCOPED arena = {0};
+  const char *now;
+  if (!sqlite_change_token(base, &arena, &now, err)) return false;
+  bool same = strcmp(token, now) == 0;
+  *ret = (Unchanged){.production = same, .sources = same};
+  return true;
+}
+
+static const char *sqlite_op_object_name(Engine *base, Arena *arena, const char *id, const char *role) {
+  char name[SQLITE_OBJECT_NAME];
+  sqlite_object_name(name, id, role);
+  return arena_strdup(arena, name);
+}
+
 static bool sqlite_compare(Engine *base, Arena *arena, const Job *job, const Interrupt *interrupt, BatchFacts *ret,
                            Error *err) {
   SqliteEngine *engine = sqlite_engine(base);
@@ -140,6 +157,7 @@ static const EngineOps sqlite_ops = {
     .count_dates = sqlite_count_dates,
     .number = sqlite_number,
     .change_token = sqlite_change_token,
+    .unchanged = sqlite_unchanged,
     .key_faults = sqlite_key_faults,
     .compare = sqlite_compare,
     .fingerprint = sqlite_fingerprint,
@@ -154,6 +172,7 @@ static const EngineOps sqlite_ops = {
     .conflicts = sqlite_conflicts,
     .compare_snapshot = sqlite_compare_snapshot,
     .object_identity = sqlite_object_identity,
+    .object_name = sqlite_op_object_name,
     .ledger_exists = sqlite_ledger_exists,
     .ledger_create = sqlite_ledger_create,
     .ledger_add = sqlite_ledger_add,

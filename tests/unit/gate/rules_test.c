@@ -203,6 +203,8 @@ static void declared_things_are_allowed(void **state) {
   scene.plan.spec.triggers = TRIGGERS_SKIP;
   scene.plan.spec.production.lookback_fixed = true;
   assert_true(judge(&scene, GATE_PLAN).allow);
+  scene.plan.space.free_bytes = -1; /* the engine cannot say: nothing to deny by */
+  assert_true(judge(&scene, GATE_PLAN).allow);
   no_schedule(&scene);
   scene.plan.clock.declared = true; /* production: none */
   scene.plan.spec.production.p95 = -1;
