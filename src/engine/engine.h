@@ -80,6 +80,7 @@ typedef struct TableFacts {
   bool autoincrement, has_checks;
   const char *refusal; /* why rows of it cannot be corrected, as the end of "NAME …"; NULL: they can */
   const char *way_out; /* what to do instead; NULL exactly when refusal is */
+  const char *lacks;   /* the privileges that publishing needs and who asks has not: "UPDATE, DELETE"; NULL: none */
   const char *definition; /* everything that makes the table what it is, for the digest */
 } TableFacts;
 
@@ -96,6 +97,8 @@ typedef struct QueryFacts {
   size_t n_reads;
   const char *const *volatile_functions; /* random(), CURRENT_TIMESTAMP …: a second run may differ */
   size_t n_volatile;
+  const char *const *opaque_functions; /* whose bodies may read tables that are not in `reads` */
+  size_t n_opaque;
   bool uses_from, uses_to; /* whether the parameters :from and :to occur */
 } QueryFacts;
 

@@ -6,9 +6,12 @@
 /* The target, the recompute, and which columns of the one the other gives. */
 
 size_t plan_column(const Resolver *resolver, const char *name) {
-  for (size_t i = 0; i < resolver->table.n_columns; i++)
-    if (strcasecmp(resolver->table.columns[i].name, name) == 0) return i;
-  return resolver->table.n_columns;
+  const TableFacts *table = &resolver->table;
+  for (size_t i = 0; i < table->n_columns; i++)
+    if (strcmp(table->columns[i].name, name) == 0) return i;
+  for (size_t i = 0; i < table->n_columns; i++)
+    if (strcasecmp(table->columns[i].name, name) == 0) return i;
+  return table->n_columns;
 }
 
 static const char *nearest_column(const Resolver *resolver, const char *name) {
@@ -32,6 +35,10 @@ bool plan_no_column(const Resolver *resolver, const SpecText *name, const char *
 static bool refuse_kind(const Resolver *resolver, Error *err) {
   const SpecPlace *place = &resolver->spec->target.place;
   const char *name = resolver->table.name;
+  if (resolver->table.refusal != NULL) {
+    spec_error(err, place, "%s %s", name, resolver->table.refusal);
+    return error_hint(err, "%s", resolver->table.way_out);
+  }
   switch (resolver->table.kind) {
     case TABLE_VIEW:
       spec_error(err, place, "%s is a view: it has no rows of its own to correct", name);
@@ -52,11 +59,12 @@ static bool no_target(Resolver *resolver, Error *err) {
   const SpecText *target = &resolver->spec->target;
   Error listing;
   bool listed = resolver->engine->ops->list_tables(resolver->engine, resolver->arena, &names, &n, &listing);
+  const char *hint = arena_strdup(resolver->arena, error_hint_text(err));
   spec_error(err, &target->place, "there is no table “%s” in %s", target->text, resolver->spec->database_path);
   err->code = ERR_NOT_FOUND;
   const char *nearest = listed ? spec_nearest(target->text, names, n) : NULL;
   if (nearest != NULL) return error_hint(err, "did you mean “%s”?", nearest);
-  return error_hint(err, "see which tables there are: tidegate init");
+  return error_hint(err, "%s", hint);
 }
 
 bool plan_resolve_target(Resolver *resolver, Error *err) {
@@ -65,7 +73,7 @@ bool plan_resolve_target(Resolver *resolver, Error *err) {
   if (!engine->ops->describe_table(engine, resolver->arena, name, &resolver->table, err))
     return err->code == ERR_NOT_FOUND ? no_target(resolver, err) : false;
   const TableFacts *table = &resolver->table;
-  if (table->kind != TABLE_ORDINARY) return refuse_kind(resolver, err);
+  if (table->kind != TABLE_ORDINARY || table->refusal != NULL) return refuse_kind(resolver, err);
   const char *identity;
   if (!engine->ops->object_identity(engine, resolver->arena, table->name, &identity, err)) return false;
 
@@ -83,6 +91,10 @@ bool plan_resolve_target(Resolver *resolver, Error *err) {
   plan->triggers = table->triggers;
   plan->n_triggers = table->n_triggers;
   plan->has_children = table->n_incoming > 0;
+  if (table->lacks != NULL)
+    plan_warn(resolver->arena, plan,
+              "who plans here may run and seal but not publish: %s on %s is missing; see tidegate doctor --grant",
+              table->lacks, table->name);
   return true;
 }
 
@@ -116,6 +128,9 @@ bool plan_resolve_recompute(Resolver *resolver, Error *err) {
   if (query->n_volatile > 0)
     plan_warn(resolver->arena, plan, "the recompute calls %s: a second run may give other values",
               plan_join(resolver->arena, query->volatile_functions, query->n_volatile));
+  if (query->n_opaque > 0)
+    plan_warn(resolver->arena, plan, "the recompute calls %s: tables that only its body reads are not watched for drift",
+              plan_join(resolver->arena, query->opaque_functions, query->n_opaque));
   for (size_t i = 0; i < query->n_reads; i++)
     if (strcasecmp(query->reads[i].table, resolver->table.name) == 0) plan->overlay = true;
   return true;

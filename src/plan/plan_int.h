@@ -32,7 +32,7 @@ bool plan_at_sql(const SpecText *sql, int offset, const char *what, Error *err);
 
 /* ---- columns.c ---- */
 
-/* The index of a column by name, small and capital letters the same; shape.n when there is none. */
+/* The index of a column by name, else by name with small and capital letters the same; shape.n when there is none. */
 size_t plan_column(const Resolver *resolver, const char *name);
 /* ERR_SPEC: no such column, with the nearest name. */
 bool plan_no_column(const Resolver *resolver, const SpecText *name, const char *role, Error *err);

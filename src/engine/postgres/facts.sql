@@ -1,0 +1,219 @@
+-- Facts that the catalogue holds. $1 is the table's oid where nothing else is said. What is read does not depend on who
+-- asks, but for the privileges in `relation`: two people's plans of one table have one digest.
+
+-- name: tables
+-- Tables and views that are somebody's own, as SQL spells them. $1: the schema of the ledger.
+SELECT c.oid::regclass::text
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND c.relpersistence <> 't'
+  AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND n.nspname <> $1
+  AND has_schema_privilege(n.oid, 'USAGE')
+ORDER BY n.nspname <> current_schema(), n.nspname, c.relname
+
+-- name: find
+-- The relation that a person means. $1: its schema as SQL reads it, NULL: the search path's; $2: the same as written;
+-- $3, $4: its name likewise; $5: the whole text, for a name that needs quotes and has none. The reading of SQL wins.
+SELECT c.oid
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+CROSS JOIN LATERAL (SELECT CASE
+    WHEN c.relname = $3 AND ($1::text IS NULL AND pg_table_is_visible(c.oid) OR n.nspname = $1) THEN 1
+    WHEN c.relname = $4 AND ($1::text IS NULL AND pg_table_is_visible(c.oid) OR n.nspname IN ($1, $2)) THEN 2
+    WHEN c.relname = $3 AND n.nspname = $2 THEN 3
+    WHEN c.relname = $5 AND pg_table_is_visible(c.oid) THEN 4 END AS rank) AS r
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND r.rank IS NOT NULL
+ORDER BY r.rank
+LIMIT 1
+
+-- name: same_name
+-- Where else there is a table of the name: $1 as SQL reads it, $2 as written, $3: the schema of the ledger.
+SELECT string_agg(c.oid::regclass::text, ', ' ORDER BY c.oid::regclass::text)
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND lower(c.relname) IN ($1, lower($2)) AND n.nspname !~ '^pg_' AND n.nspname <> $3
+  AND has_schema_privilege(n.oid, 'USAGE')
+
+-- name: relation
+-- The table as a whole and what stands in the way of correcting rows of it; a NULL or false: nothing. $2: the schema of
+-- the ledger.
+SELECT c.oid::regclass::text AS name, c.relkind, c.relpersistence = 't' AS temporary,
+  n.nspname ~ '^pg_(?!temp)' OR n.nspname IN ('information_schema', $2) AS system,
+  (SELECT string_agg(i.inhrelid::regclass::text, ', ' ORDER BY i.inhrelid::regclass::text)
+   FROM pg_inherits i WHERE i.inhparent = c.oid AND c.relkind = 'r') AS heirs,
+  (SELECT string_agg(t.relid::text, ', ' ORDER BY t.relid::text)
+   FROM pg_partition_tree(c.oid) t JOIN pg_class p ON p.oid = t.relid WHERE p.relkind = 'f' AND c.relkind = 'p') AS far_partitions,
+  (SELECT string_agg(w.rulename, ', ' ORDER BY w.rulename)
+   FROM pg_rewrite w WHERE w.ev_class = c.oid AND w.ev_type IN ('2', '3', '4') AND w.ev_enabled IN ('O', 'A')) AS rules,
+  row_security_active(c.oid) AS row_security,
+  (SELECT string_agg(s.srvname, ', ') FROM pg_foreign_table f JOIN pg_foreign_server s ON s.oid = f.ftserver
+   WHERE f.ftrelid = c.oid) AS server,
+  has_schema_privilege(n.oid, 'USAGE') AS may_enter,
+  has_table_privilege(c.oid, 'SELECT') AS may_read,
+  (SELECT string_agg(p, ', ' ORDER BY o) FROM unnest(ARRAY['INSERT', 'UPDATE', 'DELETE']) WITH ORDINALITY AS u (p, o)
+   WHERE NOT has_table_privilege(c.oid, p)) AS lacks,
+  EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped
+    AND (a.attidentity <> '' OR EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_class'::regclass
+      AND d.refobjid = c.oid AND d.refobjsubid = a.attnum AND d.deptype = 'a' AND d.classid = 'pg_class'::regclass
+      AND d.objid IN (SELECT oid FROM pg_class WHERE relkind = 'S')))) AS autoincrement,
+  c.relkind = 'p' OR c.relispartition
+  OR EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype IN ('c', 'x'))
+  OR EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL))
+  OR EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type e ON e.oid = t.typelem
+    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    AND (a.attgenerated <> '' OR t.typtype = 'd' OR e.typtype = 'd')) AS has_checks,
+  current_user AS role
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.oid = $1
+
+-- name: publications
+-- Publications that send updates or deletes of the table's rows on although the rows cannot be told apart on the other
+-- side: PostgreSQL refuses such an UPDATE or DELETE. With the table, or the partition, that has no identity, and whether
+-- a row filter reads columns outside of it.
+WITH leaf AS (
+  SELECT c.oid, c.relreplident FROM pg_partition_tree($1) t JOIN pg_class c ON c.oid = t.relid WHERE t.isleaf AND c.relkind = 'r'
+  UNION SELECT c.oid, c.relreplident FROM pg_class c WHERE c.oid = $1 AND c.relkind = 'r'),
+identity AS (
+  SELECT l.oid, l.relreplident = 'f' AS whole,
+    (SELECT array_agg(k.attnum) FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey::int2[]) AS k (attnum)
+     WHERE i.indrelid = l.oid AND (l.relreplident = 'd' AND i.indisprimary OR l.relreplident = 'i' AND i.indisreplident)) AS columns
+  FROM leaf l),
+sent AS (
+  SELECT i.oid, i.whole, i.columns, p.pubname, p.oid AS publication, a.relid AS member
+  FROM identity i CROSS JOIN LATERAL (SELECT i.oid UNION SELECT relid FROM pg_partition_ancestors(i.oid)) AS a (relid)
+  JOIN pg_class c ON c.oid = a.relid JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_publication_tables t ON t.schemaname = n.nspname AND t.tablename = c.relname
+  JOIN pg_publication p ON p.pubname = t.pubname AND (p.pubupdate OR p.pubdelete))
+SELECT s.pubname, s.oid::regclass::text, bool_or(f.outside) IS TRUE
+FROM sent s
+LEFT JOIN LATERAL (SELECT true AS outside FROM pg_publication_rel r
+  JOIN pg_depend d ON d.classid = 'pg_publication_rel'::regclass AND d.objid = r.oid AND d.refobjid = s.member AND d.refobjsubid > 0
+  JOIN pg_attribute a ON a.attrelid = s.member AND a.attnum = d.refobjsubid
+  WHERE r.prpubid = s.publication AND r.prrelid = s.member AND to_jsonb(r) ->> 'prqual' IS NOT NULL AND NOT s.whole
+    AND a.attname <> ALL (SELECT b.attname FROM pg_attribute b WHERE b.attrelid = s.oid AND b.attnum = ANY (s.columns))) AS f
+  ON true
+WHERE NOT s.whole AND (s.columns IS NULL OR f.outside)
+GROUP BY s.pubname, s.oid
+ORDER BY s.pubname, s.oid::regclass::text
+LIMIT 1
+
+-- name: columns
+-- In order: name, type, whether NULL is refused (also by a domain, or the domain that it is made of), whether the database
+-- makes it, whether it has a default, its place in the primary key.
+WITH RECURSIVE domain (type, base, strict, defaulted) AS (
+  SELECT t.oid, t.typbasetype, t.typnotnull, t.typdefault IS NOT NULL FROM pg_type t
+  WHERE t.typtype = 'd' AND t.oid IN (SELECT atttypid FROM pg_attribute WHERE attrelid = $1)
+  UNION ALL
+  SELECT d.type, t.typbasetype, d.strict OR t.typnotnull, d.defaulted
+  FROM domain d JOIN pg_type t ON t.oid = d.base AND t.typtype = 'd')
+SELECT a.attname, format_type(a.atttypid, a.atttypmod),
+  a.attnotnull OR EXISTS (SELECT FROM domain d WHERE d.type = a.atttypid AND d.strict),
+  a.attgenerated <> '',
+  a.attidentity <> '' OR a.atthasdef AND a.attgenerated = ''
+    OR EXISTS (SELECT FROM domain d WHERE d.type = a.atttypid AND d.defaulted),
+  coalesce(array_position(k.conkey, a.attnum), 0)
+FROM pg_attribute a LEFT JOIN pg_constraint k ON k.conrelid = a.attrelid AND k.contype = 'p'
+WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped
+ORDER BY a.attnum
+
+-- name: indexes
+-- Those that are complete, their columns without what INCLUDE adds: name, unique, partial, expression, columns.
+SELECT c.relname, i.indisunique, i.indpred IS NOT NULL, i.indexprs IS NOT NULL,
+  ARRAY(SELECT a.attname::text FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, place)
+    JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+    WHERE k.place <= i.indnkeyatts ORDER BY k.place)
+FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+WHERE i.indrelid = $1 AND i.indisvalid AND i.indisready AND i.indislive
+ORDER BY c.relname
+
+-- name: triggers
+-- Those that a person made and that would fire, the partitions' own row triggers among them: name, on insert, update,
+-- delete. PostgreSQL 13 and 14 mark the partitions' copies as internal: what is not the server's own tells the constraint.
+SELECT t.tgname || CASE WHEN bool_or(t.tgrelid = $1) THEN '' ELSE ' on ' || min(t.tgrelid::regclass::text) END,
+  bool_or(t.tgtype & 4 <> 0), bool_or(t.tgtype & 16 <> 0), bool_or(t.tgtype & 8 <> 0)
+FROM pg_trigger t LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint
+WHERE (t.tgconstraint = 0 OR k.contype = 't') AND t.tgenabled IN ('O', 'A') AND t.tgtype & 28 <> 0
+  AND (t.tgrelid = $1 OR t.tgtype & 1 <> 0 AND t.tgrelid IN (SELECT relid FROM pg_partition_tree($1)))
+GROUP BY t.tgname
+ORDER BY t.tgname
+
+-- name: foreign_keys
+-- $2: 'incoming' or 'outgoing'. The partitions' own count too, their copies of the table's do not: child, parent, ON
+-- DELETE, columns of the child, columns of the parent.
+WITH tree AS (SELECT relid FROM pg_partition_tree($1) UNION SELECT $1::oid)
+SELECT k.conrelid::regclass::text, k.confrelid::regclass::text,
+  CASE k.confdeltype WHEN 'a' THEN 'NO ACTION' WHEN 'r' THEN 'RESTRICT' WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL'
+    ELSE 'SET DEFAULT' END,
+  ARRAY(SELECT a.attname::text FROM unnest(k.conkey) WITH ORDINALITY AS u (attnum, place)
+    JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.attnum ORDER BY u.place),
+  ARRAY(SELECT a.attname::text FROM unnest(k.confkey) WITH ORDINALITY AS u (attnum, place)
+    JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = u.attnum ORDER BY u.place)
+FROM pg_constraint k LEFT JOIN pg_constraint o ON o.oid = k.conparentid
+CROSS JOIN LATERAL (SELECT CASE $2 WHEN 'incoming' THEN k.confrelid ELSE k.conrelid END,
+  CASE $2 WHEN 'incoming' THEN o.confrelid ELSE o.conrelid END) AS side (relid, copied_from)
+WHERE k.contype = 'f' AND side.relid IN (SELECT relid FROM tree)
+  AND (side.copied_from IS NULL OR side.copied_from NOT IN (SELECT relid FROM tree))
+ORDER BY 1, 2, k.conname
+
+-- name: definition
+-- Everything that makes the table what it is, a line a thing, in an order that does not depend on when it was made. Left
+-- out are privileges (granting what a swap needs must not undo the plan) and which partitions there are (the daily job
+-- adds some while a backfill runs): what a partition alone has is in it.
+WITH RECURSIVE tree AS (SELECT relid FROM pg_partition_tree($1) UNION SELECT $1::oid),
+kind AS (
+  SELECT t.oid, t.typtype, t.typbasetype, t.typelem FROM pg_type t
+  WHERE t.oid IN (SELECT atttypid FROM pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped)
+  UNION
+  SELECT t.oid, t.typtype, t.typbasetype, t.typelem FROM kind k JOIN pg_type t ON t.oid IN (k.typbasetype, k.typelem)),
+line (part, text) AS (
+  SELECT 1, format('%s %s %s owner %s', c.relkind, c.relpersistence, c.oid::regclass, pg_get_userbyid(c.relowner))
+    || format(' of %s am %s options %s', c.reloftype::regtype, (SELECT amname FROM pg_am WHERE oid = c.relam), c.reloptions)
+    || format(' security %s %s identity %s', c.relrowsecurity, c.relforcerowsecurity, c.relreplident)
+    || format(' bound %s key %s', pg_get_expr(c.relpartbound, c.oid), CASE WHEN c.relkind = 'p' THEN pg_get_partkeydef(c.oid) END)
+  FROM pg_class c WHERE c.oid = $1
+  UNION ALL
+  SELECT 2, format('parent %s', inhparent::regclass) FROM pg_inherits WHERE inhrelid = $1
+  UNION ALL
+  SELECT 3, format('column %s %I %s', lpad(a.attnum::text, 5), a.attname, format_type(a.atttypid, a.atttypmod))
+    || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END
+    || CASE WHEN a.attcollation <> t.typcollation THEN ' COLLATE ' || a.attcollation::regcollation::text ELSE '' END
+    || format(' identity %s generated %s default %s', a.attidentity, a.attgenerated, pg_get_expr(d.adbin, d.adrelid))
+  FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+  LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+  WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped
+  UNION ALL
+  SELECT 4, format('type %s %s', t.oid::regtype, CASE t.typtype
+      WHEN 'e' THEN (SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid)
+      ELSE format('%s NOT NULL %s default %s', format_type(t.typbasetype, t.typtypmod), t.typnotnull, t.typdefault) END)
+    || coalesce((SELECT string_agg(' ' || pg_get_constraintdef(k.oid), '' ORDER BY k.conname) FROM pg_constraint k WHERE k.contypid = t.oid), '')
+  FROM kind k JOIN pg_type t ON t.oid = k.oid WHERE t.typtype IN ('d', 'e')
+  UNION ALL
+  SELECT 5, format('constraint %s %s %s', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid))
+    || CASE WHEN k.convalidated THEN '' ELSE ' NOT VALID' END
+  FROM pg_constraint k WHERE k.conrelid IN (SELECT relid FROM tree) AND k.contype NOT IN ('n', 't')
+    AND (k.conrelid = $1 OR k.conparentid = 0 AND k.conislocal)
+  UNION ALL
+  SELECT 6, format('child %s %s %s', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid))
+  FROM pg_constraint k WHERE k.contype = 'f' AND k.confrelid IN (SELECT relid FROM tree) AND (k.confrelid = $1 OR k.conparentid = 0)
+  UNION ALL
+  SELECT 7, format('index %s valid %s', pg_get_indexdef(i.indexrelid), i.indisvalid)
+  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+  WHERE i.indrelid = $1 OR i.indrelid IN (SELECT relid FROM tree) AND NOT c.relispartition
+  UNION ALL
+  SELECT 8, format('trigger %s %s %s', t.tgrelid::regclass, t.tgenabled, pg_get_triggerdef(t.oid))
+  FROM pg_trigger t LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint
+  WHERE (t.tgconstraint = 0 OR k.contype = 't') AND t.tgrelid IN (SELECT relid FROM tree)
+    AND (t.tgrelid = $1 OR t.tgparentid = 0 OR t.tgenabled <> (SELECT p.tgenabled FROM pg_trigger p WHERE p.oid = t.tgparentid))
+  UNION ALL
+  SELECT 9, format('rule %s %s', ev_enabled, pg_get_ruledef(oid)) FROM pg_rewrite WHERE ev_class = $1
+  UNION ALL
+  SELECT 10, format('policy %s %s %s to %s using %s check %s', p.polname, p.polcmd, p.polpermissive,
+    (SELECT string_agg(CASE r WHEN 0 THEN 'public' ELSE pg_get_userbyid(r) END, ', ' ORDER BY r) FROM unnest(p.polroles) AS r),
+    pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid))
+  FROM pg_policy p WHERE p.polrelid = $1
+  UNION ALL
+  SELECT 11, format('publication %s', t.pubname)
+  FROM pg_publication_tables t JOIN pg_class c ON c.relname = t.tablename
+  JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = t.schemaname WHERE c.oid = $1)
+SELECT string_agg(text, E'\n' ORDER BY part, text COLLATE "C") || E'\n' FROM line
+
+-- name: object
+-- What tells a table from another of its name: made anew it has another oid, and the marker in its comment is ours.
+SELECT c.oid::text, c.relkind::text, coalesce(obj_description(c.oid, 'pg_class'), '') FROM pg_class c WHERE c.oid = $1

@@ -1,0 +1,129 @@
+#include "engine/postgres/catalog_int.h"
+#include "engine/postgres/postgres_sql.h"
+
+/* Which tables are refused as targets, and what to do instead. Unlogged tables and partitions are not: the change set
+ * with the old rows is logged, and a partition's bound is one more check that its rows must pass. */
+
+typedef struct Judge {
+  Arena *arena;
+  const PGresult *relation;
+  TableFacts *facts;
+} Judge;
+
+static const char *fact(const Judge *judge, const char *name) {
+  return pg_peek(judge->relation, 0, PQfnumber(judge->relation, name));
+}
+
+static bool is(const Judge *judge, const char *name) {
+  return pg_bool(judge->relation, 0, PQfnumber(judge->relation, name));
+}
+
+static void refuse(const Judge *judge, TableKind kind, const char *refusal, const char *way_out) {
+  judge->facts->kind = kind;
+  judge->facts->refusal = refusal;
+  judge->facts->way_out = way_out;
+}
+
+/* What is no table of somebody's own with rows of its own. */
+static void judge_kind(const Judge *judge) {
+  const char *kind = fact(judge, "relkind");
+  if (is(judge, "system"))
+    refuse(judge, TABLE_SYSTEM, "belongs to the database or to Tidegate itself and is never written",
+           "name the production table to correct");
+  else if (is(judge, "temporary"))
+    refuse(judge, TABLE_OTHER,
+           "is a temporary table: it goes with the session that made it, and no other sees its rows",
+           "name a table that stays");
+  else if (*kind == 'v')
+    refuse(judge, TABLE_VIEW,
+           "is a view: it has no rows of its own to correct, and what INSTEAD OF triggers or rules would make of a "
+           "change cannot be proven",
+           "name the table that the view reads, or correct the view's definition");
+  else if (*kind == 'm')
+    refuse(judge, TABLE_VIEW, "is a materialized view: its rows are made anew by its query at the next refresh",
+           "correct the table that it reads, or its definition; then REFRESH MATERIALIZED VIEW");
+  else if (*kind == 'f')
+    refuse(
+        judge, TABLE_OTHER,
+        arena_printf(judge->arena,
+                     "is a foreign table of the server %s: its rows cannot be locked from here, and two databases do "
+                     "not commit as one",
+                     fact(judge, "server")),
+        "run Tidegate on the database that holds the rows");
+}
+
+/* What makes a write of ours something else than what was proven. */
+static void judge_writes(const Judge *judge) {
+  Arena *arena = judge->arena;
+  const char *name = judge->facts->name, *role = fact(judge, "role");
+  const char *heirs = fact(judge, "heirs"), *far = fact(judge, "far_partitions"), *rules = fact(judge, "rules");
+  if (heirs != NULL)
+    refuse(judge, TABLE_ORDINARY,
+           arena_printf(arena,
+                        "is inherited by %s: reading it reads their rows too, and a row cannot be put back where "
+                        "it came from",
+                        heirs),
+           "backfill each of those tables on its own; or make it a partitioned table");
+  else if (far != NULL)
+    refuse(judge, TABLE_ORDINARY,
+           arena_printf(arena, "has partitions on other servers (%s): two databases do not commit as one", far),
+           "backfill the partitions of this server one by one, and the others where they are");
+  else if (rules != NULL)
+    refuse(
+        judge, TABLE_ORDINARY,
+        arena_printf(arena, "has rules (%s) that do something else or more when its rows are written", rules),
+        arena_printf(arena, "make a trigger of each, or for the time of the backfill: ALTER TABLE %s DISABLE RULE NAME",
+                     name));
+  else if (is(judge, "row_security"))
+    refuse(
+        judge, TABLE_ORDINARY,
+        arena_printf(arena, "has row security that hides rows from %s: what is not seen would pass every check", role),
+        arena_printf(arena,
+                     "connect as a role that sees all rows: its owner (unless FORCE is set), or ALTER ROLE %s "
+                     "BYPASSRLS",
+                     role));
+}
+
+static void judge_rights(const Judge *judge) {
+  Arena *arena = judge->arena;
+  const char *role = fact(judge, "role");
+  if (is(judge, "may_enter") && is(judge, "may_read")) return;
+  refuse(judge, TABLE_ORDINARY,
+         arena_printf(arena, "may not be read by %s: %s is missing", role,
+                      is(judge, "may_enter") ? "SELECT" : "USAGE of its schema"),
+         arena_printf(arena, "a DBA runs what this prints: tidegate doctor --grant %s", role));
+}
+
+/* PostgreSQL refuses to update or delete a row that it could not name to the subscribers. */
+static bool judge_publications(const Judge *judge, PgEngine *engine, const char *oid, Error *err) {
+  PG_SCOPED result = NULL;
+  if (!catalog_query(engine, sql_facts_publications, oid, NULL, &result, err)) return false;
+  if (PQntuples(result) == 0) return true;
+  const char *publication = pg_text(judge->arena, result, 0, 0), *table = pg_text(judge->arena, result, 0, 1);
+  refuse(
+      judge, TABLE_ORDINARY,
+      arena_printf(judge->arena,
+                   pg_bool(result, 0, 2)
+                       ? "is published by %s with a row filter over columns outside the replica identity of %s: "
+                         "PostgreSQL refuses to update or delete its rows"
+                       : "is published by %s, and %s has no replica identity: PostgreSQL refuses to update or delete "
+                         "its rows",
+                   publication, table),
+      arena_printf(judge->arena,
+                   "its owner says how subscribers tell rows apart: ALTER TABLE %s REPLICA IDENTITY FULL, or better "
+                   "a primary key",
+                   table));
+  return true;
+}
+
+bool catalog_judge(PgEngine *engine, Arena *arena, const char *oid, const PGresult *relation, TableFacts *facts,
+                   Error *err) {
+  Judge judge = {arena, relation, facts};
+  facts->kind = TABLE_ORDINARY;
+  judge_kind(&judge);
+  if (facts->refusal == NULL) judge_rights(&judge);
+  if (facts->refusal == NULL) judge_writes(&judge);
+  if (facts->refusal == NULL && !judge_publications(&judge, engine, oid, err)) return false;
+  facts->lacks = facts->refusal == NULL ? arena_strdup(arena, fact(&judge, "lacks")) : NULL;
+  return true;
+}
