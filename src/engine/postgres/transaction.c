@@ -42,17 +42,26 @@ void pg_undo(PgEngine *engine, bool own) {
 typedef struct Xact {
   char id[24];      /* "" when the transaction has written nothing */
   char timeline[9]; /* of the server that ran it */
+  bool elsewhere;   /* it wrote to tables that are not Tidegate's */
 } Xact;
 
 static bool read_xact(PgEngine *engine, Xact *ret, const char *doing, Error *err) {
   PG_SCOPED result = NULL;
-  if (!pg_query(engine, sql_session_xact, NULL, 0, &result, doing, err)) return false;
+  if (!pg_query(engine, sql_session_xact, (const char *const[]){engine->schema}, 1, &result, doing, err)) return false;
   *ret = (Xact){0};
   const char *id = pg_peek(result, 0, 0), *timeline = pg_peek(result, 0, 1);
   if (id == NULL || timeline == NULL) return true;
+  ret->elsewhere = pg_bool(result, 0, 2);
   strncpy(ret->id, id, sizeof ret->id - 1);
   strncpy(ret->timeline, timeline, sizeof ret->timeline - 1);
   return true;
+}
+
+/* What wrote to our own tables alone is noted as ours: it changes nothing that anybody else computes with. A swap is
+ * not: to every other backfill it is a change like that of any writer. */
+static bool prepare_commit(PgEngine *engine, Xact *ret, const char *doing, Error *err) {
+  if (!read_xact(engine, ret, doing, err)) return false;
+  return ret->id[0] == '\0' || ret->elsewhere || pg_ledger_own_xact(engine, err);
 }
 
 /* A writing COMMIT was sent and no answer came: asks the server what became of it, for ten seconds while its process
@@ -97,7 +106,7 @@ bool pg_end(PgEngine *engine, bool own, bool ok, const char *doing, Error *err) 
   Xact xact;
   bool lost;
   if (!own) return ok;
-  if (!ok || !read_xact(engine, &xact, doing, err)) {
+  if (!ok || !prepare_commit(engine, &xact, doing, err)) {
     pg_undo(engine, true);
     return false;
   }
