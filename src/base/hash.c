@@ -18,6 +18,18 @@ void fingerprint_add(Fingerprint *sum, RowHash hash) {
   sum->high += hash.high + (sum->low < hash.low);
 }
 
+void fingerprint_plus(Fingerprint *sum, const Fingerprint *other) {
+  sum->rows += other->rows;
+  sum->low += other->low;
+  sum->high += other->high + (sum->low < other->low);
+}
+
+void fingerprint_minus(Fingerprint *sum, const Fingerprint *other) {
+  sum->rows -= other->rows;
+  sum->high -= other->high + (sum->low < other->low);
+  sum->low -= other->low;
+}
+
 bool fingerprint_equal(const Fingerprint *a, const Fingerprint *b) {
   return a->rows == b->rows && a->low == b->low && a->high == b->high;
 }

@@ -22,6 +22,9 @@ typedef struct RowHash {
 RowHash hash_bytes(const void *bytes, size_t n);
 
 void fingerprint_add(Fingerprint *sum, RowHash hash);
+/* The rows of `other` added to those of `sum`, or taken out of them. */
+void fingerprint_plus(Fingerprint *sum, const Fingerprint *other);
+void fingerprint_minus(Fingerprint *sum, const Fingerprint *other);
 bool fingerprint_equal(const Fingerprint *a, const Fingerprint *b);
 
 /* "rows:32 hex digits", as the ledger keeps it; at most 56 bytes with the NUL. */

@@ -1,1 +1,113 @@
-#include "engine/postgres/postgres_int.h"
+#include <inttypes.h>
+#include <string.h>
+
+#include "engine/postgres/postgres_sql.h"
+#include "engine/postgres/work.h"
+
+static const char *instant_text(Arena *arena, Instant at) { return arena_printf(arena, "%" PRId64, at); }
+
+/* ---- taking earlier attempts away
+ * -------------------------------------------------------------------------------------------- */
+
+/* A key that moved away from a date outside these goes back to being a delete there: its move is forgotten with the
+ * date that it moved to. */
+static const char *moves_back_sql(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *id,
+                                  DateRange range) {
+  BUF_SCOPED list = {0};
+  const Shape *shape = sql->shape;
+  const char *old_date = sql_ident(arena, arena_printf(arena, "old_%s", shape->columns[shape->date].name));
+  size_t n = 0;
+  Instant *dates = NULL;
+  for (Instant at = range.from;; at = grain_next(shape->codec.grain, shape->codec.zone, at)) {
+    dates = arena_grow(arena, dates, n, sizeof *dates);
+    dates[n++] = at;
+    if (at >= range.to) break;
+  }
+  const char *place = shape_date_place(arena, sql, old_date, dates, n - 1);
+  return sql_fill(arena, sql_batch_moves_back, "changes", pg_object(engine, arena, id, "changes"), "old",
+                  shape_list(arena, shape, sql->stored, sql->n_stored, "", "old_"), "old_instant",
+                  shape_instant(arena, sql, old_date), "first", instant_text(arena, range.from), "last",
+                  instant_text(arena, range.to), "old_place", place, "n", arena_printf(arena, "%zu", n - 1), NULL);
+}
+
+static bool forget_changes(PgEngine *engine, const Shape *shape, const char *id, DateRange range, Error *err) {
+  static const char doing[] = "taking an earlier attempt away";
+  ARENA_SCOPED arena = {0};
+  ShapeSql sql;
+  if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
+  const char *forget = sql_fill(&arena, sql_batch_forget, "changes", pg_object(engine, &arena, id, "changes"), "first",
+                                instant_text(&arena, range.from), "last", instant_text(&arena, range.to), NULL);
+  return (!shape->keyed ||
+          pg_run(engine, moves_back_sql(engine, &arena, &sql, id, range), NULL, 0, NULL, doing, err)) &&
+         pg_run(engine, forget, NULL, 0, NULL, doing, err);
+}
+
+/* Takes away what an earlier attempt stored for the job's dates. */
+static bool forget_earlier(EngineWriter *writer, const Job *job, Error *err) {
+  ARENA_SCOPED arena = {0};
+  PgEngine *engine = writer->engine;
+  DateRange range = {job->dates[0], job->dates[job->n]};
+  int64_t before;
+  const char *values[] = {writer->id, instant_text(&arena, range.from), instant_text(&arena, range.to)};
+  const char *text = sql_fill(&arena, sql_batch_stored_before, "ledger", pg_schema(engine, &arena), NULL);
+  if (!pg_number(engine, text, values, 3, &before, "looking for an earlier attempt", err)) return false;
+  return before == 0 || forget_changes(engine, job->shape, writer->id, range, err);
+}
+
+bool pg_forget(EngineWriter *writer, const Shape *shape, DateRange range, Error *err) {
+  return forget_changes(writer->engine, shape, writer->id, range, err) &&
+         pg_ledger_forget(writer->engine, writer->id, range, err);
+}
+
+/* ---- a batch
+ * ---------------------------------------------------------------------------------------------------------------- */
+
+bool pg_compute(EngineWriter *writer, Arena *arena, const Job *job, const Interrupt *interrupt, BatchFacts *ret,
+                Error *err) {
+  PgEngine *engine = writer->engine;
+  engine->interrupt = interrupt;
+  bool ok = forget_earlier(writer, job, err) &&
+            compare_into(engine, arena, job, pg_object(engine, arena, writer->id, "changes"), ret, err);
+  engine->interrupt = NULL;
+  return ok;
+}
+
+bool pg_store(EngineWriter *writer, const Job *job, const BatchFacts *facts, const BatchRecord *record, Error *err) {
+  return pg_ledger_batch_done(writer->engine, writer->id, record, facts, job->shape, err);
+}
+
+/* When the batches are over the planner is told what the change set holds: the swap's plans rest on it. */
+bool pg_settle_moves(EngineWriter *writer, const Shape *shape, Error *err) {
+  ARENA_SCOPED arena = {0};
+  PgEngine *engine = writer->engine;
+  ShapeSql sql;
+  const char *changes = pg_object(engine, &arena, writer->id, "changes");
+  if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
+  const char *settle = sql_fill(&arena, sql_batch_settle_moves, "changes", changes, "match",
+                                shape_key_match(&arena, &sql, "d.", "old_", "m.", "old_"), NULL);
+  return (!shape->keyed || pg_run(engine, settle, NULL, 0, NULL, "settling the moves", err)) &&
+         pg_run(engine, sql_fill(&arena, sql_batch_analyze, "changes", changes, NULL), NULL, 0, NULL,
+                "counting the change set", err);
+}
+
+bool pg_fill_shadow(EngineWriter *writer, const Job *job, const Interrupt *interrupt, Error *err) {
+  static const char doing[] = "filling the shadow";
+  ARENA_SCOPED arena = {0};
+  PgEngine *engine = writer->engine;
+  ShapeSql sql;
+  if (!shape_sql(engine, &arena, job->shape, &sql, err)) return false;
+  const char *shadow = pg_object(engine, &arena, writer->id, "shadow");
+  const char *clear = sql_fill(&arena, sql_batch_shadow_clear, "shadow", shadow, "in_range",
+                               shape_in_range(&arena, &sql, "", (DateRange){job->dates[0], job->dates[job->n]}), NULL);
+  const char *fill = job->recompute == NULL ? NULL
+                                            : sql_fill(&arena, sql_batch_shadow_fill, "shadow", shadow, "columns",
+                                                       shape_list(&arena, sql.shape, sql.given, sql.n_given, "", ""),
+                                                       "recompute", shape_recompute(engine, &arena, &sql, job), NULL);
+  engine->interrupt = interrupt;
+  bool ok = pg_run(engine, clear, NULL, 0, NULL, doing, err) &&
+            (fill == NULL || (compare_overlay(engine, &arena, &sql, job, true, err) &&
+                              pg_run(engine, fill, NULL, 0, NULL, doing, err) &&
+                              compare_overlay(engine, &arena, &sql, job, false, err)));
+  engine->interrupt = NULL;
+  return ok;
+}

@@ -1,0 +1,29 @@
+-- A batch's way into the change set, and the shadow. {changes} is the change set's full name; {first} and {last} are a
+-- half-open range of dates as instants.
+
+-- name: stored_before
+-- $1 the backfill, $2 and $3 the range: was one of the dates written before?
+SELECT count(*) FROM {ledger}.date WHERE backfill = $1 AND date >= $2::int8 AND date < $3::int8 AND batch > 0
+
+-- name: moves_back
+-- Keys that moved into the dates from a date outside them go back to being a delete there.
+INSERT INTO {changes} (op, date, part, tid, {old}) SELECT 'D', {old_instant}, part, tid, {old} FROM {changes}
+WHERE op = 'M' AND date >= {first} AND date < {last} AND NOT ({old_place} BETWEEN 1 AND {n})
+
+-- name: forget
+DELETE FROM {changes} WHERE date >= {first} AND date < {last}
+
+-- name: settle_moves
+-- A key that vanished from one date and moved into another is one move.
+DELETE FROM {changes} AS d USING {changes} AS m WHERE m.op = 'M' AND d.op = 'D' AND {match}
+
+-- name: analyze
+ANALYZE {changes}
+
+-- name: shadow_clear
+DELETE FROM {shadow} WHERE {in_range}
+
+-- name: shadow_fill
+INSERT INTO {shadow} ({columns}) SELECT {columns} FROM (
+{recompute}
+) AS r

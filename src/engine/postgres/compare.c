@@ -1,1 +1,494 @@
-#include "engine/postgres/postgres_int.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/postgres/compare_int.h"
+#include "engine/postgres/postgres_sql.h"
+
+/*
+ * One batch: the recompute is read once, joined to production's rows of the dates by key, and what differs is put into
+ * the change set by the same statement, which also tells the recompute's count and fingerprint date by date. What is
+ * read beside it sees the same snapshot. Production's own fingerprint need not be read: it is the recompute's, less the
+ * new side of the differences, plus their old side. That it is so is held against a real count: a key that the
+ * recompute gives twice would slip through otherwise.
+ */
+
+static const char recomputing[] = "recomputing", counting[] = "counting production's rows";
+
+/* ---- pieces of statements
+ * ---------------------------------------------------------------------------------------------- */
+
+static const char *instant_text(Arena *arena, Instant at) { return arena_printf(arena, "%" PRId64, at); }
+
+static const char *column_of(Compare *compare, const char *alias, const char *prefix, size_t column) {
+  return arena_printf(compare->arena, "%s.%s", alias,
+                      sql_ident(compare->arena, arena_printf(compare->arena, "%s%s", prefix,
+                                                             compare->job->shape->columns[column].name)));
+}
+
+static const char *recomputed_sql(Compare *compare) {
+  BUF_SCOPED checks = {0};
+  const Job *job = compare->job;
+  for (size_t i = 0; i < job->n_row_checks && !job->fingerprint_only; i++)
+    buf_printf(&checks, ", (%s\n) AS tidegate_check_%zu", job->row_checks[i], i);
+  const char *place = shape_date_place(compare->arena, &compare->sql,
+                                       arena_printf(compare->arena, "q.%s", compare->sql.date), job->dates, job->n);
+  return sql_fill(compare->arena, sql_compare_recomputed, "checks", buf_text(&checks), "place", place, "recompute",
+                  shape_recompute(compare->engine, compare->arena, &compare->sql, job), NULL);
+}
+
+static const char *production_sql(Compare *compare) {
+  const ShapeSql *sql = &compare->sql;
+  const Job *job = compare->job;
+  return sql_fill(compare->arena, sql_compare_production, "place",
+                  shape_date_place(compare->arena, sql, sql->date, job->dates, job->n), "stored",
+                  shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "", ""), "target", sql->table,
+                  "in_range", shape_in_range(compare->arena, sql, "", (DateRange){job->dates[0], job->dates[job->n]}),
+                  NULL);
+}
+
+/* Equality that a full join can be made by: arrays of one element call two NULLs equal. */
+static const char *join_match(Compare *compare) {
+  BUF_SCOPED out = {0};
+  const ShapeSql *sql = &compare->sql;
+  for (size_t i = 0; i < sql->n_key; i++) {
+    const char *s = column_of(compare, "s", "", sql->key[i]), *p = column_of(compare, "p", "", sql->key[i]);
+    bool strict = sql->shape->columns[sql->key[i]].not_null;
+    buf_printf(&out, strict ? "%s%s = %s" : "%sARRAY[%s] = ARRAY[%s]", i == 0 ? "" : " AND ", s, p);
+  }
+  return arena_strdup(compare->arena, buf_text(&out));
+}
+
+static const char *differs_sql(Compare *compare) {
+  BUF_SCOPED out = {0};
+  const ShapeSql *sql = &compare->sql;
+  for (size_t i = 0; i < sql->n_given; i++)
+    if (!sql->shape->columns[sql->given[i]].key)
+      buf_printf(&out, " OR %s",
+                 shape_differs(compare->arena, sql, sql->given[i], column_of(compare, "s", "", sql->given[i]),
+                               column_of(compare, "p", "", sql->given[i])));
+  return arena_strdup(compare->arena, buf_text(&out));
+}
+
+/* A value within its tolerance becomes production's own, because that is what stays. */
+static const char *new_values(Compare *compare) {
+  BUF_SCOPED out = {0};
+  const ShapeSql *sql = &compare->sql;
+  for (size_t i = 0; i < sql->n_given; i++) {
+    size_t column = sql->given[i];
+    const char *s = column_of(compare, "s", "", column), *p = column_of(compare, "p", "", column);
+    const char *name =
+        sql_ident(compare->arena, arena_printf(compare->arena, "new_%s", sql->shape->columns[column].name));
+    if (sql->shape->columns[column].tolerance > 0)
+      buf_printf(&out, "%sCASE WHEN p.tidegate_tid IS NULL OR s.tidegate_here IS NULL OR %s THEN %s ELSE %s END AS %s",
+                 i == 0 ? "" : ", ", shape_differs(compare->arena, sql, column, s, p), s, p, name);
+    else
+      buf_printf(&out, "%s%s AS %s", i == 0 ? "" : ", ", s, name);
+  }
+  return arena_strdup(compare->arena, buf_text(&out));
+}
+
+static const char *old_values(Compare *compare) {
+  BUF_SCOPED out = {0};
+  const ShapeSql *sql = &compare->sql;
+  for (size_t i = 0; i < sql->n_stored; i++)
+    buf_printf(
+        &out, "%s%s AS %s", i == 0 ? "" : ", ", column_of(compare, "p", "", sql->stored[i]),
+        sql_ident(compare->arena, arena_printf(compare->arena, "old_%s", sql->shape->columns[sql->stored[i]].name)));
+  return arena_strdup(compare->arena, buf_text(&out));
+}
+
+/* The given columns without those that have a tolerance. */
+static const size_t *exact_columns(Compare *compare, size_t *ret_n) {
+  size_t *list = arena_array(compare->arena, compare->sql.n_given, sizeof *list), n = 0;
+  for (size_t i = 0; i < compare->sql.n_given; i++)
+    if (compare->job->shape->columns[compare->sql.given[i]].tolerance <= 0) list[n++] = compare->sql.given[i];
+  *ret_n = n;
+  return list;
+}
+
+static const char *given_hash(Compare *compare, const char *before, const char *prefix) {
+  return shape_hash(compare->arena, &compare->sql, compare->sql.given, compare->sql.n_given, before, prefix);
+}
+
+/* rows, sum of the hashes, sum of the hashes without tolerance columns, then a count for each row fact. */
+enum { FACT_ROWS, FACT_HASH, FACT_STABLE, FACT_MORE };
+
+static const char *recomputed_facts(Compare *compare) {
+  BUF_SCOPED out = {0};
+  size_t n, n_exact;
+  const RowFact *facts = compare_row_facts(compare, "s", &n);
+  const size_t *exact = exact_columns(compare, &n_exact);
+  const char *hash = given_hash(compare, "s.", "");
+  const char *sum = arena_printf(compare->arena, "coalesce(sum(%s), 0)", hash);
+  buf_printf(&out, "ARRAY[count(*)::numeric, %s, %s", sum,
+             compare->tolerant ? arena_printf(compare->arena, "coalesce(sum(%s), 0)",
+                                              shape_hash(compare->arena, &compare->sql, exact, n_exact, "s.", ""))
+                               : "NULL");
+  for (size_t i = 0; i < n; i++) buf_printf(&out, ", count(*) FILTER (WHERE %s)", facts[i].where);
+  buf_puts(&out, "] AS facts");
+  return arena_strdup(compare->arena, buf_text(&out));
+}
+
+/* I, U, D, M; the hashes of the old rows of U and D; those of the new rows of I, U and M; then a count for each given
+ * column that changes, and for each scope fact. */
+enum { DIFF_I, DIFF_U, DIFF_D, DIFF_M, DIFF_OLD, DIFF_NEW, DIFF_MORE };
+
+static const char *differences_sql(Compare *compare, const char *rows) {
+  BUF_SCOPED out = {0};
+  const ShapeSql *sql = &compare->sql;
+  const Job *job = compare->job;
+  size_t n;
+  const RowFact *facts = compare_scope_facts(compare, &n);
+  BUF_SCOPED instants = {0};
+  for (size_t i = 0; i <= job->n; i++) buf_printf(&instants, "%s%" PRId64, i == 0 ? "" : ",", job->dates[i]);
+  buf_puts(&out, "ARRAY[");
+  for (const char *op = "IUDM"; *op != '\0'; op++)
+    buf_printf(&out, "count(*) FILTER (WHERE r.op = '%c')::numeric, ", *op);
+  buf_printf(&out,
+             "coalesce(sum(%s) FILTER (WHERE r.op IN ('U', 'D')), 0), coalesce(sum(%s) FILTER (WHERE r.op <> 'D'), 0)",
+             given_hash(compare, "r.", "old_"), given_hash(compare, "r.", "new_"));
+  for (size_t i = 0; i < sql->n_given; i++)
+    buf_printf(&out, ", count(*) FILTER (WHERE r.op IN ('U', 'M') AND %s)",
+               shape_differs(compare->arena, sql, sql->given[i], column_of(compare, "r", "new_", sql->given[i]),
+                             column_of(compare, "r", "old_", sql->given[i])));
+  for (size_t i = 0; i < n; i++) buf_printf(&out, ", count(*) FILTER (WHERE %s)", facts[i].where);
+  buf_puts(&out, "] AS facts");
+  return sql_fill(compare->arena, sql_compare_differences, "place",
+                  arena_printf(compare->arena, "width_bucket(r.date, ARRAY[%s]::int8[])", buf_text(&instants)), "facts",
+                  buf_text(&out), "conditions", compare_scope_conditions(compare), "rows", rows, NULL);
+}
+
+static const char *changes_of(Compare *compare) {
+  const Job *job = compare->job;
+  return sql_fill(compare->arena, sql_compare_changes_of, "changes", compare->table, "first",
+                  instant_text(compare->arena, job->dates[0]), "last", instant_text(compare->arena, job->dates[job->n]),
+                  NULL);
+}
+
+static const char *batch_sql(Compare *compare) {
+  const Job *job = compare->job;
+  const char *place = "coalesce(s.tidegate_place, p.tidegate_place)";
+  return sql_fill(compare->arena, sql_compare_batch, "recomputed", compare->recomputed, "instant",
+                  shape_place_instant(compare->arena, place, job->dates, job->n), "old", old_values(compare), "new",
+                  new_values(compare), "n", arena_printf(compare->arena, "%zu", job->n), "production",
+                  compare->production, "match", join_match(compare), "differs", differs_sql(compare), "changes",
+                  compare->table, "recomputed_facts", recomputed_facts(compare), "differences",
+                  differences_sql(compare, "d"), NULL);
+}
+
+/* ---- reading facts
+ * ------------------------------------------------------------------------------------------------------ */
+
+static bool take_recomputed(Compare *compare, const char *place, const char *const *values, Error *err) {
+  size_t n;
+  const RowFact *facts = compare_row_facts(compare, "r", &n);
+  const char *rows = arena_printf(compare->arena, "(%s)", compare->recomputed);
+  int64_t count = strtoll(values[FACT_ROWS], NULL, 10);
+  long at = place == NULL ? -1 : strtol(place, NULL, 10);
+  compare->rows += count;
+  const Job *job = compare->job;
+  if (at < 0 && job->shape->null_dates) return true;
+  if (at < 1 || at > (long)job->n) {
+    FindingSource source = {
+        .kind = at < 0 ? FINDING_NULL_DATE : FINDING_OUT_OF_DATES,
+        .count = count,
+        .rows = rows,
+        .where = at < 0 ? "r.tidegate_place IS NULL" : arena_printf(compare->arena, "r.tidegate_place = %ld", at),
+        .column = (ptrdiff_t)job->shape->date};
+    return compare_find(compare, &source, err);
+  }
+  DateFacts *date = &compare->dates[at - 1];
+  date->recomputed = shape_fingerprint(count, values[FACT_HASH]);
+  date->stable = shape_fingerprint(count, values[compare->tolerant ? FACT_STABLE : FACT_HASH]);
+  for (size_t i = 0; i < n; i++) {
+    FindingSource source = {.kind = facts[i].kind,
+                            .index = facts[i].index,
+                            .count = strtoll(values[FACT_MORE + i], NULL, 10),
+                            .rows = rows,
+                            .where = facts[i].where,
+                            .column = facts[i].column};
+    if (source.count > 0 && !compare_find(compare, &source, err)) return false;
+  }
+  return true;
+}
+
+/* Rows that stand on one side only: `of_new` rows are the recompute's. The fingerprint that was not read follows from
+ * the other by them: with tolerances the recompute's, else production's. */
+static void differ_by(Compare *compare, DateFacts *date, bool of_new, const char *sum) {
+  Fingerprint rows = shape_fingerprint(0, sum);
+  Fingerprint *follows = compare->tolerant ? &date->recomputed : &date->production;
+  (of_new == compare->tolerant ? fingerprint_plus : fingerprint_minus)(follows, &rows);
+}
+
+static bool take_differences(Compare *compare, size_t at, const char *const *values, Error *err) {
+  size_t n;
+  const RowFact *facts = compare_scope_facts(compare, &n);
+  DateFacts *date = &compare->dates[at];
+  date->inserts = strtoll(values[DIFF_I], NULL, 10);
+  date->updates = strtoll(values[DIFF_U], NULL, 10);
+  date->deletes = strtoll(values[DIFF_D], NULL, 10);
+  date->moves_in = strtoll(values[DIFF_M], NULL, 10);
+  compare->inserts += date->inserts;
+  compare->moves += date->moves_in;
+  compare->changes += date->inserts + date->updates + date->deletes + date->moves_in;
+  compare->recounted[at] += date->deletes - date->inserts - date->moves_in;
+  differ_by(compare, date, true, values[DIFF_NEW]);
+  differ_by(compare, date, false, values[DIFF_OLD]);
+  for (size_t i = 0; i < compare->sql.n_given; i++)
+    compare->column_changes[compare->sql.given[i]] += strtoll(values[DIFF_MORE + i], NULL, 10);
+  for (size_t i = 0; i < n; i++) {
+    FindingSource source = {.kind = facts[i].kind,
+                            .index = facts[i].index,
+                            .count = strtoll(values[DIFF_MORE + compare->sql.n_given + i], NULL, 10),
+                            .rows = arena_printf(compare->arena, "(SELECT r.*%s FROM %s AS r)",
+                                                 compare_scope_conditions(compare), changes_of(compare)),
+                            .where = facts[i].where,
+                            .column = facts[i].column,
+                            .from_changes = true};
+    if (source.count > 0 && !compare_find(compare, &source, err)) return false;
+  }
+  return true;
+}
+
+/* Rows of (side, place, facts): those of the recompute first, because the differences build on them. */
+static bool take(Compare *compare, const PGresult *rows, char side, Error *err) {
+  for (int i = 0; i < PQntuples(rows); i++) {
+    if (pg_peek(rows, i, 0)[0] != side) continue;
+    size_t n;
+    const char *place = pg_peek(rows, i, 1);
+    const char *const *values = pg_array(compare->arena, pg_peek(rows, i, 2), &n);
+    bool ok = side == 's' ? take_recomputed(compare, place, values, err)
+                          : take_differences(compare, (size_t)strtol(place, NULL, 10) - 1, values, err);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+/* ---- production's side
+ * -------------------------------------------------------------------------------------------------- */
+
+/* Really counted; with `hash` also fingerprinted. */
+static bool read_production(Compare *compare, bool hash, Error *err) {
+  PG_SCOPED rows = NULL;
+  const ShapeSql *sql = &compare->sql;
+  const Job *job = compare->job;
+  const char *text =
+      sql_fill(compare->arena, sql_compare_production_rows, "place",
+               shape_date_place(compare->arena, sql, sql->date, job->dates, job->n), "hash",
+               hash ? given_hash(compare, "", "") : "0", "target", sql->table, "in_range",
+               shape_in_range(compare->arena, sql, "", (DateRange){job->dates[0], job->dates[job->n]}), NULL);
+  if (!pg_query(compare->engine, text, NULL, 0, &rows, counting, err)) return false;
+  for (int i = 0; i < PQntuples(rows); i++) {
+    int64_t at = pg_int(rows, i, 0);
+    if (at < 1 || at > (int64_t)job->n) continue;
+    compare->dates[at - 1].production = shape_fingerprint(pg_int(rows, i, 1), hash ? pg_peek(rows, i, 2) : NULL);
+  }
+  return true;
+}
+
+/* Keys that moved: where they were, their old rows belong to production's side of that date. */
+static bool take_moves(Compare *compare, Error *err) {
+  PG_SCOPED rows = NULL;
+  const Job *job = compare->job;
+  if (compare->moves == 0) return true;
+  const char *old_date = column_of(compare, "n", "old_", job->shape->date);
+  const char *text = sql_fill(compare->arena, sql_compare_moved_away, "place",
+                              shape_date_place(compare->arena, &compare->sql, old_date, job->dates, job->n), "hash",
+                              given_hash(compare, "n.", "old_"), "changes", compare->table, "first",
+                              instant_text(compare->arena, job->dates[0]), "last",
+                              instant_text(compare->arena, job->dates[job->n]), NULL);
+  if (!pg_query(compare->engine, text, NULL, 0, &rows, "looking for keys that move", err)) return false;
+  for (int i = 0; i < PQntuples(rows); i++) {
+    int64_t at = pg_int(rows, i, 0);
+    if (at < 1 || at > (int64_t)job->n) continue;
+    DateFacts *date = &compare->dates[at - 1];
+    date->moves_out += pg_int(rows, i, 1);
+    compare->recounted[at - 1] += pg_int(rows, i, 1);
+    differ_by(compare, date, false, pg_peek(rows, i, 2));
+  }
+  return true;
+}
+
+/* A new key may stand in production on another date, unless the date is part of the key. */
+static bool find_moves(Compare *compare, bool *ret_any, Error *err) {
+  const ShapeSql *sql = &compare->sql;
+  const Job *job = compare->job;
+  int64_t moved = 0;
+  *ret_any = false;
+  if (compare->inserts == 0 || job->shape->columns[job->shape->date].key) return true;
+  const char *text = sql_fill(compare->arena, sql_compare_find_moves, "changes", compare->table, "old",
+                              shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "", "old_"), "stored",
+                              shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), "target",
+                              sql->table, "first", instant_text(compare->arena, job->dates[0]), "last",
+                              instant_text(compare->arena, job->dates[job->n]), "match",
+                              shape_key_match(compare->arena, sql, "p.", "", "n.", "new_"), NULL);
+  if (!pg_run(compare->engine, text, NULL, 0, &moved, "looking for keys that move", err)) return false;
+  *ret_any = moved > 0;
+  return true;
+}
+
+/* Counts of both sides that do not agree come from a key that several rows have. */
+static bool find_repeated(Compare *compare, Error *err) {
+  bool odd = false;
+  const ShapeSql *sql = &compare->sql;
+  for (size_t i = 0; i < compare->job->n; i++)
+    odd |= compare->dates[i].production.rows != compare->dates[i].recomputed.rows + compare->recounted[i];
+  const char *key = shape_list(compare->arena, sql->shape, sql->key, sql->n_key, "r.", "");
+  const char *recomputed = arena_printf(compare->arena, "(%s)", compare->recomputed);
+  const char *production = arena_printf(compare->arena, "(%s)", compare->production);
+  const char *new_key = shape_list(compare->arena, sql->shape, sql->key, sql->n_key, "r.", "new_");
+  if (odd)
+    return compare_find_repeated(compare, recomputed, key, "true", false, err) &&
+           compare_find_repeated(compare, production, key, "true", false, err);
+  return compare->inserts == 0 || compare_find_repeated(compare, changes_of(compare), new_key, "r.op = 'I'", true, err);
+}
+
+/* ---- the ways
+ * ------------------------------------------------------------------------------------------------------------- */
+
+/* Takes back what the differences said, because some of them are moves. */
+static bool tell_again(Compare *compare, Error *err) {
+  PG_SCOPED rows = NULL;
+  const char *text = differences_sql(compare, changes_of(compare));
+  memset(compare->column_changes, 0, compare->job->shape->n * sizeof *compare->column_changes);
+  for (size_t i = 0; i < compare->job->n; i++) compare->recounted[i] = 0;
+  compare->inserts = compare->moves = compare->changes = 0;
+  return pg_query(compare->engine, text, NULL, 0, &rows, "looking at what differs", err) &&
+         take(compare, rows, 'd', err);
+}
+
+static bool compare_keyed(Compare *compare, Error *err) {
+  PG_SCOPED rows = NULL;
+  bool moved;
+  if (!pg_query(compare->engine, batch_sql(compare), NULL, 0, &rows, recomputing, err) ||
+      !read_production(compare, compare->tolerant, err))
+    return false;
+  for (int i = 0; i < PQntuples(rows); i++) {
+    size_t n;
+    if (pg_peek(rows, i, 0)[0] == 'd')
+      compare->inserts += strtoll(pg_array(compare->arena, pg_peek(rows, i, 2), &n)[DIFF_I], NULL, 10);
+  }
+  if (!find_moves(compare, &moved, err) || !take(compare, rows, 's', err)) return false;
+  for (size_t i = 0; i < compare->job->n; i++) {
+    DateFacts *date = &compare->dates[i];
+    int64_t counted = compare->tolerant ? date->recomputed.rows : date->production.rows;
+    if (compare->tolerant)
+      date->recomputed = date->production;
+    else
+      date->production = date->recomputed;
+    (compare->tolerant ? &date->recomputed : &date->production)->rows = counted;
+  }
+  compare->inserts = 0;
+  bool ok = moved ? tell_again(compare, err) : take(compare, rows, 'd', err);
+  return ok && take_moves(compare, err) && find_repeated(compare, err);
+}
+
+/* Both sides by themselves. */
+static bool fingerprint_both(Compare *compare, Error *err) {
+  PG_SCOPED rows = NULL;
+  const char *text = sql_fill(compare->arena, sql_compare_recomputed_only, "recomputed_facts",
+                              recomputed_facts(compare), "recomputed", compare->recomputed, NULL);
+  return pg_query(compare->engine, text, NULL, 0, &rows, recomputing, err) && take(compare, rows, 's', err) &&
+         read_production(compare, true, err);
+}
+
+/* Without a key the dates whose fingerprints differ give up all their rows and take all the new ones. */
+static bool compare_keyless(Compare *compare, Error *err) {
+  BUF_SCOPED places = {0};
+  const ShapeSql *sql = &compare->sql;
+  const Job *job = compare->job;
+  if (!fingerprint_both(compare, err)) return false;
+  for (size_t i = 0; i < job->n; i++) {
+    DateFacts *date = &compare->dates[i];
+    if (fingerprint_equal(&date->production, &date->recomputed)) continue;
+    buf_printf(&places, "%s%zu", places.len == 0 ? "" : ", ", i + 1);
+    date->deletes = date->production.rows;
+    date->inserts = date->recomputed.rows;
+    compare->changes += date->deletes + date->inserts;
+  }
+  if (places.len == 0) return true;
+  const char *of_old = shape_place_instant(compare->arena, "p.tidegate_place", job->dates, job->n);
+  const char *of_new = shape_place_instant(compare->arena, "s.tidegate_place", job->dates, job->n);
+  const char *old =
+      sql_fill(compare->arena, sql_compare_keyless_old, "changes", compare->table, "old",
+               shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "", "old_"), "instant", of_old,
+               "stored", shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), "production",
+               compare->production, "places", buf_text(&places), NULL);
+  const char *new =
+      sql_fill(compare->arena, sql_compare_keyless_new, "changes", compare->table, "new",
+               shape_list(compare->arena, sql->shape, sql->given, sql->n_given, "", "new_"), "instant", of_new, "given",
+               shape_list(compare->arena, sql->shape, sql->given, sql->n_given, "s.", ""), "recomputed",
+               compare->recomputed, "places", buf_text(&places), NULL);
+  return pg_run(compare->engine, old, NULL, 0, NULL, recomputing, err) &&
+         pg_run(compare->engine, new, NULL, 0, NULL, recomputing, err);
+}
+
+/* ---- the whole
+ * ------------------------------------------------------------------------------------------------------------ */
+
+static bool compare_init(Compare *compare, Error *err) {
+  const Job *job = compare->job;
+  if (!shape_sql(compare->engine, compare->arena, job->shape, &compare->sql, err)) return false;
+  compare->dates = arena_array(compare->arena, job->n, sizeof *compare->dates);
+  for (size_t i = 0; i < job->n; i++) compare->dates[i].date = job->dates[i];
+  compare->recounted = arena_array(compare->arena, job->n, sizeof *compare->recounted);
+  compare->column_changes = arena_array(compare->arena, job->shape->n, sizeof *compare->column_changes);
+  for (size_t i = 0; i < compare->sql.n_given; i++)
+    compare->tolerant |= job->shape->columns[compare->sql.given[i]].tolerance > 0;
+  compare->recomputed = recomputed_sql(compare);
+  compare->production = production_sql(compare);
+  return true;
+}
+
+bool compare_overlay(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job, bool on, Error *err) {
+  PG_SCOPED rows = NULL;
+  if (!job->overlay || job->id == NULL) return true; /* nothing is written yet while planning */
+  if (!pg_query(engine, sql_compare_overlay_name, &job->shape->table, 1, &rows, recomputing, err)) return false;
+  const char *name = pg_peek(rows, 0, 0);
+  const char *text = on ? sql_fill(arena, sql_compare_overlay_create, "name", name, "overlay",
+                                   shape_overlay(engine, arena, sql, job->id, job->dates[0]), NULL)
+                        : sql_fill(arena, sql_compare_overlay_drop, "name", name, NULL);
+  return pg_run(engine, text, NULL, 0, NULL, recomputing, err);
+}
+
+bool compare_into(PgEngine *engine, Arena *arena, const Job *job, const char *table, BatchFacts *ret, Error *err) {
+  Compare compare = {.engine = engine, .arena = arena, .job = job, .table = table};
+  const char *token;
+  if (!engine->base.ops->change_token(&engine->base, arena, &token, err) || !compare_init(&compare, err) ||
+      !compare_overlay(engine, arena, &compare.sql, job, true, err))
+    return false;
+  bool ok = job->fingerprint_only ? fingerprint_both(&compare, err)
+            : job->shape->keyed   ? compare_keyed(&compare, err)
+                                  : compare_keyless(&compare, err);
+  if (!ok || !compare_overlay(engine, arena, &compare.sql, job, false, err)) return false;
+  *ret = (BatchFacts){.dates = compare.dates,
+                      .n = job->n,
+                      .findings = compare.findings,
+                      .n_findings = compare.n_findings,
+                      .column_changes = compare.column_changes,
+                      .rows = compare.rows,
+                      .changes = compare.changes,
+                      .token = token};
+  return true;
+}
+
+bool pg_compare(Engine *base, Arena *arena, const Job *job, const Interrupt *interrupt, BatchFacts *ret, Error *err) {
+  static const char table[] = "pg_temp.tidegate_compare";
+  PgEngine *engine = pg_engine(base);
+  ShapeSql sql;
+  bool own, nested = pg_in_transaction(engine);
+  engine->interrupt = interrupt;
+  bool ok = pg_begin(engine, true, &own, recomputing, err);
+  if (ok) {
+    ok = shape_sql(engine, arena, job->shape, &sql, err) &&
+         (job->fingerprint_only ||
+          pg_run(engine, changes_create_sql(engine, arena, &sql, "TEMP", table), NULL, 0, NULL, recomputing, err)) &&
+         compare_into(engine, arena, job, table, ret, err);
+    if (ok && nested && !job->fingerprint_only)
+      ok = pg_run(engine, sql_fill(arena, sql_objects_drop, "table", table, NULL), NULL, 0, NULL, recomputing, err);
+    pg_undo(engine, own);
+  }
+  engine->interrupt = NULL;
+  return ok;
+}

@@ -1,0 +1,58 @@
+-- The backfill's tables beside production.
+
+-- name: changes
+-- A table of the change set's form. It is never vacuumed while it grows: nothing in it dies.
+CREATE {kind} TABLE {table} (op "char" NOT NULL, date int8 NOT NULL, part oid, tid tid{columns}){storage}
+
+-- name: copy
+-- A table like production's: full shadow or snapshot.
+CREATE {kind} TABLE {table} ({columns}){storage}
+
+-- name: index_date
+CREATE INDEX ON {table} ({date})
+
+-- name: mark
+-- By this the object is known as ours, beside its name and identity.
+COMMENT ON TABLE {table} IS {text}
+
+-- name: drop
+DROP TABLE {table}
+
+-- name: limits
+-- $1 milliseconds to wait for a lock, $2 that a statement may take, $3 that the session may idle in the transaction.
+SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
+  set_config('idle_in_transaction_session_timeout', $3, true)
+
+-- name: fence
+-- Readers go on; nobody else writes rows of it until the end.
+LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE
+
+-- name: blockers
+-- $1: the table's name, or NULL for the backfill's own row. Who holds or waits for what stands in the way.
+SELECT a.pid, coalesce(a.usename, 'background'), coalesce(nullif(a.application_name, ''), a.backend_type),
+  coalesce(a.state, ''), extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, a.backend_start))::int8,
+  left(regexp_replace(coalesce(a.query, ''), '\s+', ' ', 'g'), 120), a.backend_type = 'autovacuum worker',
+  a.query LIKE '%(to prevent wraparound)%'
+FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
+WHERE l.locktype = 'relation' AND l.granted AND l.pid <> pg_backend_pid()
+  AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND (l.relation = to_regclass($1) OR l.relation IN (SELECT relid FROM pg_partition_tree(to_regclass($1))))
+  AND l.mode IN ('RowExclusiveLock', 'ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock',
+    'AccessExclusiveLock')
+GROUP BY a.pid, 2, 3, 4, 5, 6, 7, 8 ORDER BY 5 DESC LIMIT 5
+
+-- name: open_writers
+-- $1: the table's name. Sessions with a transaction open that has looked at it and has written something, or stands
+-- between two statements and may write it; the last column: this role may not see what the session does.
+SELECT a.pid, coalesce(a.usename, 'background'), coalesce(nullif(a.application_name, ''), a.backend_type),
+  coalesce(a.state, 'unknown'), coalesce(extract(epoch FROM clock_timestamp() - a.xact_start)::int8, 0),
+  left(regexp_replace(coalesce(a.query, ''), '\s+', ' ', 'g'), 120), a.state IS NULL
+FROM pg_stat_activity AS a
+WHERE a.pid <> pg_backend_pid() AND a.backend_type = 'client backend'
+  AND EXISTS (SELECT 1 FROM pg_locks AS l WHERE l.pid = a.pid AND l.locktype = 'relation' AND l.granted
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND (l.relation = to_regclass($1) OR l.relation IN (SELECT relid FROM pg_partition_tree(to_regclass($1)))))
+  AND (a.state IS NULL OR a.backend_xid IS NOT NULL
+    OR (a.state LIKE 'idle in transaction%' OR a.state = 'active' AND a.query_start > a.xact_start)
+      AND has_table_privilege(a.usesysid, to_regclass($1), 'INSERT, UPDATE, DELETE'))
+ORDER BY 5 DESC LIMIT 1

@@ -1,5 +1,110 @@
 #include "engine/postgres/postgres.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/postgres/work.h"
+
+static void pg_close(Engine *base) {
+  PgEngine *engine = pg_engine(base);
+  PQfinish(engine->conn);
+  free(engine->url);
+  free(engine->schema);
+  free(engine->tablespace);
+  free(engine);
+}
+
+static const char *object_name(Engine *base, Arena *arena, const char *id, const char *role) {
+  return pg_object(pg_engine(base), arena, id, role);
+}
+
+static const EngineOps postgres_ops = {
+    .name = "postgres",
+    .close = pg_close,
+    .caps = pg_caps,
+    .identity = pg_identity,
+    .now = pg_now,
+    .space = pg_space,
+    .settings = pg_settings,
+    .list_tables = pg_list_tables,
+    .describe_table = pg_describe_table,
+    .describe_query = pg_describe_query,
+    .describe_condition = pg_describe_condition,
+    .dependents = pg_dependents,
+    .date_profile = pg_date_profile,
+    .count_dates = pg_count_dates,
+    .number = pg_op_number,
+    .change_token = pg_change_token,
+    .unchanged = pg_unchanged,
+    .key_faults = pg_key_faults,
+    .compare = pg_compare,
+    .fingerprint = pg_fingerprint,
+    .check_total = pg_check_total,
+    .change_counts = pg_change_counts,
+    .change_rows = pg_change_rows,
+    .change_duplicates = pg_change_duplicates,
+    .vanished = pg_vanished,
+    .orphans = pg_orphans,
+    .probe_constraints = pg_probe_constraints,
+    .ask_oracle = pg_ask_oracle,
+    .conflicts = pg_conflicts,
+    .compare_snapshot = pg_compare_snapshot,
+    .object_identity = pg_object_identity,
+    .object_name = object_name,
+    .grants = pg_grants,
+    .ledger_exists = pg_ledger_exists,
+    .ledger_create = pg_ledger_create,
+    .ledger_add = pg_ledger_add,
+    .ledger_list = pg_ledger_list,
+    .ledger_move = pg_ledger_move,
+    .ledger_doc = pg_ledger_doc,
+    .lease_take = pg_lease_take,
+    .lease_drop = pg_lease_drop,
+    .ledger_dates = pg_ledger_dates,
+    .ledger_batches = pg_ledger_batches,
+    .ledger_columns = pg_ledger_columns,
+    .ledger_findings = pg_ledger_findings,
+    .ledger_add_findings = pg_ledger_add_findings,
+    .ledger_objects = pg_ledger_objects,
+    .ledger_events = pg_ledger_events,
+    .ledger_event = pg_ledger_event,
+    .writer_open = pg_writer_open,
+    .writer_close = pg_writer_close,
+    .begin = pg_op_begin,
+    .commit = pg_op_commit,
+    .abort = pg_op_abort,
+    .create = pg_create,
+    .compute = pg_compute,
+    .store = pg_store,
+    .fill_shadow = pg_fill_shadow,
+    .settle_moves = pg_settle_moves,
+    .forget = pg_forget,
+    .apply = pg_apply,
+    .revert = pg_revert,
+    .copy_range = pg_copy_range,
+    .restore_range = pg_restore_range,
+    .drop = pg_drop,
+};
+
+static char *copy(const char *text) {
+  if (text == NULL) return NULL;
+  char *own = strdup(text);
+  if (own == NULL) error_out_of_memory();
+  return own;
+}
+
 bool postgres_open(const char *url, const EngineOptions *options, Engine **ret_engine, Error *err) {
-  return error_set(err, ERR_DATABASE, "PostgreSQL cannot be opened");
+  PgEngine *engine = calloc(1, sizeof *engine);
+  if (engine == NULL) error_out_of_memory();
+  engine->base.ops = &postgres_ops;
+  engine->url = copy(url);
+  engine->schema = copy(options == NULL || options->schema == NULL ? "tidegate" : options->schema);
+  engine->tablespace = copy(options == NULL ? NULL : options->tablespace);
+  engine->unlogged = options != NULL && options->unlogged;
+  if (pg_connect(engine, err)) {
+    *ret_engine = &engine->base;
+    return true;
+  }
+  pg_close(&engine->base);
+  return false;
 }

@@ -1,1 +1,289 @@
-#include "engine/postgres/postgres_int.h"
+#include "engine/postgres/shape_sql.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "engine/postgres/postgres_sql.h"
+
+static const char looking[] = "looking at the target";
+
+/* ---- the target's columns ---------------------------------------------------------------------------------------- */
+
+/* Types whose own hash function cannot be called by name, and a cast under which one can that keeps values apart. */
+static const struct {
+  const char *type, *cast, *hash;
+} hashed_as[] = {{"date", "::timestamp", "pg_catalog.timestamp_hash_extended"},
+                 {"timestamp with time zone", " AT TIME ZONE 'UTC'", "pg_catalog.timestamp_hash_extended"},
+                 {"boolean", "::int4", "pg_catalog.hashint4extended"}};
+
+static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
+
+static PgColumn read_column(Arena *arena, const PGresult *rows, int i) {
+  PgColumn column = {.name = sql_ident(arena, pg_peek(rows, i, 0)),
+                     .type = pg_text(arena, rows, i, 1),
+                     .cast = pg_text(arena, rows, i, 2),
+                     .collate = "",
+                     .hash = pg_text(arena, rows, i, 4),
+                     .hash_cast = "",
+                     .as_text = !pg_bool(rows, i, 5),
+                     .record = pg_bool(rows, i, 5) && pg_peek(rows, i, 4) == NULL && pg_bool(rows, i, 6)};
+  if (pg_peek(rows, i, 3) != NULL) column.collate = arena_printf(arena, " COLLATE %s", pg_peek(rows, i, 3));
+  for (size_t k = 0; k < sizeof hashed_as / sizeof *hashed_as; k++)
+    if (strcmp(column.cast, hashed_as[k].type) == 0 ||
+        (k == 1 && starts_with(column.cast, "timestamp(") && strstr(column.cast, "with time zone") != NULL)) {
+      column.hash = hashed_as[k].hash;
+      column.hash_cast = hashed_as[k].cast;
+      column.record = false;
+    }
+  if (column.as_text || (column.hash == NULL && !column.record)) {
+    column.hash = "pg_catalog.hashtextextended";
+    column.hash_cast = "::text COLLATE \"C\"";
+    column.record = false;
+  } else if (column.collate[0] != '\0') {
+    column.hash_cast = " COLLATE \"C\"";
+  }
+  return column;
+}
+
+static bool read_columns(PgEngine *engine, Arena *arena, ShapeSql *sql, Error *err) {
+  const Shape *shape = sql->shape;
+  PG_SCOPED rows = NULL;
+  if (!pg_query(engine, sql_shape_columns, &shape->table, 1, &rows, looking, err)) return false;
+  PgColumn *columns = arena_array(arena, shape->n, sizeof *columns);
+  for (size_t c = 0; c < shape->n; c++) {
+    int found = -1;
+    for (int i = 0; i < PQntuples(rows); i++)
+      if (strcmp(pg_peek(rows, i, 0), shape->columns[c].name) == 0) found = i;
+    if (found < 0)
+      return error_set(err, ERR_SUPERSEDED, "%s has no column “%s” any more", shape->table, shape->columns[c].name);
+    columns[c] = read_column(arena, rows, found);
+    sql->identity |= pg_bool(rows, found, 7);
+  }
+  sql->columns = columns;
+  return true;
+}
+
+static const size_t *indices(Arena *arena, const Shape *shape, bool (*want)(const ShapeColumn *), size_t *ret_n) {
+  size_t *list = arena_array(arena, shape->n, sizeof *list), n = 0;
+  for (size_t i = 0; i < shape->n; i++)
+    if (want(&shape->columns[i])) list[n++] = i;
+  *ret_n = n;
+  return list;
+}
+
+static bool is_given(const ShapeColumn *column) { return column->given; }
+static bool is_stored(const ShapeColumn *column) { return !column->generated; }
+static bool is_key(const ShapeColumn *column) { return column->key; }
+static bool is_rest(const ShapeColumn *column) { return !column->generated && !column->given; }
+
+bool shape_sql(PgEngine *engine, Arena *arena, const Shape *shape, ShapeSql *ret, Error *err) {
+  ShapeSql sql = {.shape = shape};
+  PG_SCOPED target = NULL;
+  if (!pg_query(engine, sql_shape_target, &shape->table, 1, &target, looking, err)) return false;
+  if (PQntuples(target) == 0)
+    return error_set(err, ERR_NOT_FOUND, "there is no table %s in the database", shape->table);
+  sql.table = pg_text(arena, target, 0, 0);
+  sql.partitioned = pg_bool(target, 0, 1);
+  if (!read_columns(engine, arena, &sql, err)) return false;
+  sql.given = indices(arena, shape, is_given, &sql.n_given);
+  sql.stored = indices(arena, shape, is_stored, &sql.n_stored);
+  sql.key = indices(arena, shape, is_key, &sql.n_key);
+  sql.rest = indices(arena, shape, is_rest, &sql.n_rest);
+  sql.date = sql.columns[shape->date].name;
+  sql.date_type = sql.columns[shape->date].cast;
+  *ret = sql;
+  return true;
+}
+
+/* ---- dates
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static bool is_text(const ShapeSql *sql) {
+  return strcmp(sql->date_type, "text") == 0 || strcmp(sql->date_type, "bpchar") == 0 ||
+         strcmp(sql->date_type, "character varying") == 0;
+}
+
+/* The type that bounds of the column have. */
+static const char *bound_type(const ShapeSql *sql) {
+  if (is_text(sql)) return "text";
+  if (sql->shape->codec.kind == UNIX_SECONDS || sql->shape->codec.kind == UNIX_MILLIS) return "int8";
+  if (strcmp(sql->date_type, "date") == 0) return "date";
+  return strstr(sql->date_type, "with time zone") != NULL ? "timestamptz" : "timestamp";
+}
+
+/* Without its type, for arrays. */
+static const char *bare_bound(Arena *arena, const ShapeSql *sql, Instant date) {
+  DateBound bound = datecodec_bound(&sql->shape->codec, date);
+  if (bound.type == BOUND_INT) return arena_printf(arena, "%" PRId64, bound.integer);
+  if (strcmp(bound.text, "9999-12-32") == 0 && !is_text(sql)) return "'infinity'";
+  bool zoned = strcmp(bound_type(sql), "timestamptz") == 0;
+  return arena_printf(arena, "'%s%s'", bound.text, zoned ? (strlen(bound.text) > 10 ? "+00" : " 00:00+00") : "");
+}
+
+const char *shape_bound(Arena *arena, const ShapeSql *sql, Instant date) {
+  return arena_printf(arena, "%s::%s", bare_bound(arena, sql, date), bound_type(sql));
+}
+
+const char *shape_in_range(Arena *arena, const ShapeSql *sql, const char *alias, DateRange range) {
+  return arena_printf(arena, "%s%s >= %s AND %s%s < %s", alias, sql->date, shape_bound(arena, sql, range.from), alias,
+                      sql->date, shape_bound(arena, sql, range.to));
+}
+
+/* Days one after the other: their place is a subtraction. */
+static bool plain_days(const ShapeSql *sql, const Instant *dates, size_t n) {
+  return strcmp(sql->date_type, "date") == 0 && sql->shape->codec.grain == GRAIN_DAY &&
+         dates[n] - dates[0] == (Instant)n * 86400;
+}
+
+const char *shape_date_place(Arena *arena, const ShapeSql *sql, const char *column, const Instant *dates, size_t n) {
+  if (plain_days(sql, dates, n)) {
+    const char *first = shape_bound(arena, sql, dates[0]), *end = shape_bound(arena, sql, dates[n]);
+    return arena_printf(arena, "CASE WHEN %s < %s THEN 0 WHEN %s >= %s THEN %zu ELSE %s - %s + 1 END", column, first,
+                        column, end, n + 1, column, first);
+  }
+  BUF_SCOPED bounds = {0};
+  for (size_t i = 0; i <= n; i++) buf_printf(&bounds, "%s%s", i == 0 ? "" : ",", bare_bound(arena, sql, dates[i]));
+  if (is_text(sql))
+    return arena_printf(arena,
+                        "CASE WHEN %s ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' THEN width_bucket(%s::text COLLATE \"C\", "
+                        "ARRAY[%s]::text[]) END",
+                        column, column, buf_text(&bounds));
+  const char *type = bound_type(sql);
+  return arena_printf(arena, "width_bucket((%s)::%s, ARRAY[%s]::%s[])", column, type, buf_text(&bounds), type);
+}
+
+const char *shape_place_instant(Arena *arena, const char *place, const Instant *dates, size_t n) {
+  BUF_SCOPED out = {0};
+  for (size_t i = 0; i < n; i++) buf_printf(&out, "%s%" PRId64, i == 0 ? "" : ",", dates[i]);
+  return arena_printf(arena, "(ARRAY[%s]::int8[])[%s]", buf_text(&out), place);
+}
+
+const char *shape_instant(Arena *arena, const ShapeSql *sql, const char *column) {
+  static const char *const steps[] = {[GRAIN_HOUR] = "hour",
+                                      [GRAIN_DAY] = "day",
+                                      [GRAIN_WEEK] = "week",
+                                      [GRAIN_MONTH] = "month",
+                                      [GRAIN_YEAR] = "year"};
+  const DateCodec *codec = &sql->shape->codec;
+  const char *zone = sql_literal(arena, zone_name(codec->zone)), *type = bound_type(sql), *local;
+  if (strcmp(type, "date") == 0 || strcmp(type, "text") == 0)
+    local = arena_printf(arena, "(%s)::date::timestamp", column);
+  else if (strcmp(type, "int8") == 0)
+    local = arena_printf(arena, "to_timestamp((%s) / %s) AT TIME ZONE %s", column,
+                         codec->kind == UNIX_MILLIS ? "1000.0" : "1.0", zone);
+  else
+    local = arena_printf(arena, "(%s)%s AT TIME ZONE %s", column,
+                         strcmp(type, "timestamp") == 0 ? " AT TIME ZONE 'UTC'" : "", zone);
+  return arena_printf(arena, "extract(epoch FROM date_trunc('%s', %s) AT TIME ZONE %s)::int8", steps[codec->grain],
+                      local, zone);
+}
+
+/* ---- lists
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static const char *prefixed(Arena *arena, const Shape *shape, size_t column, const char *before, const char *prefix) {
+  return arena_printf(arena, "%s%s", before,
+                      sql_ident(arena, arena_printf(arena, "%s%s", prefix, shape->columns[column].name)));
+}
+
+const char *shape_list(Arena *arena, const Shape *shape, const size_t *columns, size_t n, const char *before,
+                       const char *prefix) {
+  BUF_SCOPED out = {0};
+  for (size_t i = 0; i < n; i++)
+    buf_printf(&out, "%s%s", i == 0 ? "" : ", ", prefixed(arena, shape, columns[i], before, prefix));
+  return arena_strdup(arena, buf_text(&out));
+}
+
+const char *shape_set(Arena *arena, const ShapeSql *sql, const bool *columns, const char *before, const char *prefix) {
+  BUF_SCOPED out = {0};
+  for (size_t i = 0; i < sql->n_given; i++)
+    if (columns[sql->given[i]])
+      buf_printf(&out, "%s%s = %s", out.len == 0 ? "" : ", ", sql->columns[sql->given[i]].name,
+                 prefixed(arena, sql->shape, sql->given[i], before, prefix));
+  return arena_strdup(arena, buf_text(&out));
+}
+
+const char *shape_key_match(Arena *arena, const ShapeSql *sql, const char *left, const char *left_prefix,
+                            const char *right, const char *right_prefix) {
+  BUF_SCOPED out = {0};
+  for (size_t i = 0; i < sql->n_key; i++)
+    buf_printf(&out, "%s%s %s %s", i == 0 ? "" : " AND ", prefixed(arena, sql->shape, sql->key[i], left, left_prefix),
+               sql->shape->columns[sql->key[i]].not_null ? "=" : "IS NOT DISTINCT FROM",
+               prefixed(arena, sql->shape, sql->key[i], right, right_prefix));
+  return arena_strdup(arena, buf_text(&out));
+}
+
+const char *shape_differs(Arena *arena, const ShapeSql *sql, size_t column, const char *left, const char *right) {
+  const PgColumn *facts = &sql->columns[column];
+  double tolerance = sql->shape->columns[column].tolerance;
+  if (facts->as_text)
+    return arena_printf(arena, "(%s)::text COLLATE \"C\" IS DISTINCT FROM (%s)::text COLLATE \"C\"", left, right);
+  const char *differs = arena_printf(arena, "%s%s IS DISTINCT FROM %s", left, facts->collate, right);
+  if (tolerance <= 0) return differs;
+  return arena_printf(arena, "(%s AND NOT coalesce(abs(%s - %s) <= %.17g, false))", differs, left, right, tolerance);
+}
+
+/* Each column's hash is seeded with that of those before it, so exchanged values are seen; a NULL hashes to a number of
+ * its own. */
+const char *shape_hash(Arena *arena, const ShapeSql *sql, const size_t *columns, size_t n, const char *before,
+                       const char *prefix) {
+  const char *hash = "20131";
+  for (size_t i = 0; i < n; i++) {
+    const PgColumn *column = &sql->columns[columns[i]];
+    const char *value = prefixed(arena, sql->shape, columns[i], before, prefix);
+    if (column->record)
+      hash = arena_printf(arena, "pg_catalog.hash_record_extended(ROW(%s), %s)", value, hash);
+    else if (sql->shape->columns[columns[i]].not_null)
+      hash = arena_printf(arena, "%s(%s%s, %s)", column->hash, value, column->hash_cast, hash);
+    else
+      hash = arena_printf(arena, "pg_catalog.hashint8extended(coalesce(%s(%s%s, 7), 4711), %s)", column->hash, value,
+                          column->hash_cast, hash);
+  }
+  return hash;
+}
+
+/* ---- rows
+ * -------------------------------------------------------------------------------------------------------------------
+ */
+
+const char *shape_recompute(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job) {
+  DateRange range = {job->dates[0], job->dates[job->n]};
+  if (job->recompute == NULL)
+    return sql_fill(arena, sql_shape_rows, "columns", shape_list(arena, sql->shape, sql->given, sql->n_given, "", ""),
+                    "table", job->id == NULL ? sql->table : pg_object(engine, arena, job->id, "shadow"), "where",
+                    shape_in_range(arena, sql, "", range), NULL);
+  BUF_SCOPED columns = {0};
+  for (size_t i = 0; i < sql->n_given; i++) {
+    const PgColumn *column = &sql->columns[sql->given[i]];
+    buf_printf(&columns, "%sCAST(r.%s AS %s)%s AS %s", i == 0 ? "" : ", ", column->name, column->cast, column->collate,
+               column->name);
+  }
+  return sql_fill(arena, sql_shape_given, "columns", buf_text(&columns), "recompute",
+                  pg_parameters(arena, job->recompute, &sql->shape->codec, bound_type(sql), range), NULL);
+}
+
+/* The new side of a change over all stored columns: what is not given stays as it was. */
+static const char *new_side(Arena *arena, const ShapeSql *sql) {
+  BUF_SCOPED out = {0};
+  for (size_t i = 0; i < sql->n_stored; i++)
+    buf_printf(
+        &out, "%s%s", i == 0 ? "" : ", ",
+        prefixed(arena, sql->shape, sql->stored[i], "c.", sql->shape->columns[sql->stored[i]].given ? "new_" : "old_"));
+  return arena_strdup(arena, buf_text(&out));
+}
+
+const char *shape_overlay(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, Instant before) {
+  return sql_fill(arena, sql->shape->keyed ? sql_shape_overlay_keyed : sql_shape_overlay_keyless, "columns",
+                  shape_list(arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), "target", sql->table, "changes",
+                  pg_object(engine, arena, id, "changes"), "before", arena_printf(arena, "%" PRId64, before), "match",
+                  shape_key_match(arena, sql, "o.", "old_", "p.", ""), "new", new_side(arena, sql), NULL);
+}
+
+Fingerprint shape_fingerprint(int64_t rows, const char *sum) {
+  __extension__ unsigned __int128 total = 0;
+  bool negative = sum != NULL && *sum == '-';
+  for (const char *s = sum == NULL ? "" : sum + negative; *s >= '0' && *s <= '9'; s++)
+    total = total * 10 + (unsigned)(*s - '0');
+  if (negative) total = -total;
+  return (Fingerprint){.rows = rows, .low = (uint64_t)total, .high = (uint64_t)(total >> 64)};
+}

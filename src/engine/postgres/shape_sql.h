@@ -5,23 +5,26 @@
 
 /* One column as SQL needs it. */
 typedef struct PgColumn {
-  const char *name; /* quoted */
-  const char *type; /* as declared, with its length: "numeric(10,2)" */
-  const char *cast; /* what a recomputed value is cast to before it is compared: `type`, but text kinds without their
-                       length, so that a text too long is refused by its column and never cut */
-  const char *hash; /* a function (value, seed) → bigint; NULL: hashed as text */
-  bool as_text;     /* has no equality of its own (json, xml, point …): compared and hashed as text */
-  bool record;      /* hashed as a record of one column: its hash function cannot be called by name */
+  const char *name;    /* quoted */
+  const char *type;    /* as declared, with its length: "numeric(10,2)" */
+  const char *cast;    /* what a recomputed value is cast to before it is compared: `type`, but text kinds without their
+                          length, so that a text too long is refused by its column and never cut */
+  const char *collate; /* " COLLATE x": what it is compared under; "" where the type has none */
+  const char *hash;    /* a function (value, seed) → bigint; NULL only for `record` */
+  const char *hash_cast; /* put behind the value that is hashed */
+  bool as_text;          /* has no equality of its own (json, xml, point …): compared and hashed as text */
+  bool record;           /* its hash function cannot be called by name: hashed as a record of one column */
 } PgColumn;
 
 /* A shape with what SQL needs to know of it, and the lists that every statement is made of. */
 typedef struct ShapeSql {
   const Shape *shape;
-  const char *table;        /* full name, always with its schema: "public"."fct_orders" */
-  const char *date;         /* "date column", quoted */
-  const char *date_type;    /* "date", "timestamp without time zone", "timestamp with time zone", "text", "bigint", … */
-  const PgColumn *columns;  /* like the shape's */
-  const size_t *given, *stored, *key, *rest; /* indices in the shape: written; all but generated; key; stored not given */
+  const char *table;     /* full name, always with its schema: "public"."fct_orders" */
+  const char *date;      /* "date column", quoted */
+  const char *date_type; /* "date", "timestamp without time zone", "timestamp with time zone", "text", "bigint", … */
+  const PgColumn *columns; /* like the shape's */
+  const size_t *given, *stored, *key,
+      *rest; /* indices in the shape: written; all but generated; key; stored not given */
   size_t n_given, n_stored, n_key, n_rest;
   bool partitioned; /* a ctid alone does not name a row */
   bool identity;    /* has a GENERATED ALWAYS AS IDENTITY column: inserts say OVERRIDING SYSTEM VALUE */
@@ -41,7 +44,12 @@ const char *shape_date_place(Arena *, const ShapeSql *, const char *column, cons
 /* An int8 expression: the instant that a place of shape_date_place stands for. */
 const char *shape_place_instant(Arena *, const char *place, const Instant *dates, size_t n);
 
-/* Comma-separated columns, each `before` + quoted (prefix + name): "p.", "" → p."a", p."b"; "n.", "new_" → n."new_a" … */
+/* An int8 expression: the instant at which the grain of a value of the date column starts (UTC and day, week, month,
+ * year or hour steps as the codec has them). */
+const char *shape_instant(Arena *, const ShapeSql *, const char *column);
+
+/* Comma-separated columns, each `before` + quoted (prefix + name): "p.", "" → p."a", p."b"; "n.", "new_" → n."new_a" …
+ */
 const char *shape_list(Arena *, const Shape *, const size_t *columns, size_t n, const char *before, const char *prefix);
 /* "a"= n."new_a", … over the given columns that `columns` marks by index in the shape. */
 const char *shape_set(Arena *, const ShapeSql *, const bool *columns, const char *before, const char *prefix);

@@ -9,6 +9,7 @@ struct EngineWriter {
   PgEngine *engine;
   char id[40];
   int64_t epoch;
+  bool open; /* a transaction is */
 };
 
 /*
@@ -31,7 +32,8 @@ bool compare_into(PgEngine *, Arena *, const Job *, const char *table, BatchFact
 /* The statement that makes a table of the change set's form. kind: "", "UNLOGGED" or "TEMP". */
 const char *changes_create_sql(const PgEngine *, Arena *, const ShapeSql *, const char *kind, const char *table);
 
-/* compare.c */
+/* compare.c: while a job's recompute reads the target it finds the overlay under the target's own name. */
+bool compare_overlay(PgEngine *, Arena *, const ShapeSql *, const Job *, bool on, Error *err);
 bool pg_compare(Engine *, Arena *, const Job *, const Interrupt *, BatchFacts *, Error *);
 /* changes.c */
 bool pg_fingerprint(Engine *, Arena *, const Shape *, DateRange, const DateFacts **, size_t *, Error *);
@@ -62,7 +64,8 @@ bool pg_settle_moves(EngineWriter *, const Shape *, Error *);
 bool pg_forget(EngineWriter *, const Shape *, DateRange, Error *);
 /* publish.c */
 bool pg_apply(EngineWriter *, const Shape *, const bool *, ChangeCounts, bool, Error *);
-/* triggers.c: turns the table's own triggers that are on off, and back to exactly what they were. */
+/* triggers.c: turns the table's own triggers that are on off, and back to exactly what they were. `back`: statements,
+ * each with a NUL at its end, and an empty one behind the last. */
 bool pg_triggers_off(PgEngine *, Arena *, const char *table, const char **ret_back, Error *);
 bool pg_triggers_back(PgEngine *, const char *back, Error *);
 /* revert.c */

@@ -1,1 +1,198 @@
-#include "engine/postgres/postgres_int.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/postgres/postgres_sql.h"
+#include "engine/postgres/work.h"
+
+/* ---- transactions
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* An open transaction may wait for its client this long: a frozen one lets go of its locks then (law 9). */
+static const double IDLE_IN_TRANSACTION = 5;
+
+bool pg_writer_open(Engine *base, const GatePass *pass, const char *id, int64_t epoch, EngineWriter **ret, Error *err) {
+  if (pass == NULL) return error_set(err, ERR_DENIED, "nothing is written without the gate's pass");
+  EngineWriter *writer = calloc(1, sizeof *writer);
+  if (writer == NULL) error_out_of_memory();
+  writer->engine = pg_engine(base);
+  writer->epoch = epoch;
+  snprintf(writer->id, sizeof writer->id, "%s", id);
+  *ret = writer;
+  return true;
+}
+
+void pg_writer_close(EngineWriter *writer) {
+  if (writer == NULL) return;
+  pg_op_abort(writer);
+  free(writer);
+}
+
+static bool set_limits(PgEngine *engine, TxnLimits limits, Error *err) {
+  char lock[24], statement[24], idle[24];
+  snprintf(lock, sizeof lock, "%.0f", limits.lock_wait * 1000);
+  snprintf(statement, sizeof statement, "%.0f", limits.hold * 1000);
+  snprintf(idle, sizeof idle, "%.0f", IDLE_IN_TRANSACTION * 1000);
+  return pg_run(engine, sql_objects_limits, (const char *const[]){lock, statement, idle}, 3, NULL,
+                "setting the limits of a transaction", err);
+}
+
+/* Puts into words who stands in the way; the transaction must be over, so that nothing is held meanwhile. */
+static bool name_blockers(PgEngine *engine, const char *table, Error *err) {
+  BUF_SCOPED who = {0};
+  PG_SCOPED rows = NULL;
+  Error ignored;
+  if (!pg_query(engine, sql_objects_blockers, &table, 1, &rows, "looking who holds the lock", &ignored)) return false;
+  for (int i = 0; i < PQntuples(rows); i++) {
+    buf_printf(&who, "%s%s (pid %s, user %s, %s, for %s s", i == 0 ? "" : "; ", pg_peek(rows, i, 2),
+               pg_peek(rows, i, 0), pg_peek(rows, i, 1), pg_peek(rows, i, 3), pg_peek(rows, i, 4));
+    if (pg_bool(rows, i, 7)) buf_puts(&who, ", to prevent wraparound: let it end first");
+    buf_printf(&who, "): %s", pg_peek(rows, i, 5));
+  }
+  if (who.len == 0) return false;
+  error_set(err, ERR_LOCKED, "%s is written by another session: %s", table, buf_text(&who));
+  return error_hint(err, "production is untouched. Wait for it to end, or end it: SELECT pg_terminate_backend(pid)");
+}
+
+/*
+ * A session that has read the target in a transaction that is still open may write back what it read (seen: an upsert
+ * after the swap reverted it without an error), and no lock of ours keeps it from that.
+ */
+static bool no_open_writers(PgEngine *engine, const char *table, Error *err) {
+  PG_SCOPED rows = NULL;
+  if (!pg_query(engine, sql_objects_open_writers, &table, 1, &rows, "looking for open transactions", err)) return false;
+  if (PQntuples(rows) == 0) return true;
+  error_set(err, ERR_LOCKED,
+            "%s: a transaction that has read it is open and may still write it: pid %s, user %s, %s, for %s s: %s",
+            table, pg_peek(rows, 0, 0), pg_peek(rows, 0, 1), pg_peek(rows, 0, 3), pg_peek(rows, 0, 4),
+            pg_peek(rows, 0, 5));
+  return error_hint(err,
+                    pg_bool(rows, 0, 6)
+                        ? "what that session does cannot be seen by this role: GRANT pg_read_all_stats would show it"
+                        : "wait for it to end, or end it: SELECT pg_terminate_backend(pid)");
+}
+
+static bool fence(PgEngine *engine, const char *table, Error *err) {
+  ARENA_SCOPED arena = {0};
+  return pg_run(engine, sql_fill(&arena, sql_objects_fence, "table", table, NULL), NULL, 0, NULL,
+                "keeping other writers out", err) &&
+         no_open_writers(engine, table, err);
+}
+
+bool pg_op_begin(EngineWriter *writer, TxnLimits limits, Error *err) {
+  PgEngine *engine = writer->engine;
+  bool waits = false;
+  if (!pg_begin(engine, limits.snapshot, &writer->open, "beginning", err)) return false;
+  if (set_limits(engine, limits, err) && pg_ledger_guard(engine, writer->id, writer->epoch, err)) {
+    if (limits.fence == NULL || fence(engine, limits.fence, err)) {
+      engine->writer_open = true;
+      return true;
+    }
+    waits = err->code == ERR_LOCKED && strcmp(pg_sqlstate(engine), "55P03") == 0;
+  }
+  pg_op_abort(writer);
+  if (waits) name_blockers(engine, limits.fence, err);
+  return false;
+}
+
+bool pg_op_commit(EngineWriter *writer, Error *err) {
+  bool own = writer->open;
+  writer->open = writer->engine->writer_open = false;
+  return pg_end(writer->engine, own, true, "committing", err);
+}
+
+void pg_op_abort(EngineWriter *writer) {
+  bool own = writer->open;
+  writer->open = writer->engine->writer_open = false;
+  pg_undo(writer->engine, own);
+}
+
+/* ---- objects
+ * ------------------------------------------------------------------------------------------------------------ */
+
+static const char *storage(const PgEngine *engine, Arena *arena, const char *options) {
+  return arena_printf(arena, "%s%s%s", options, engine->tablespace == NULL ? "" : " TABLESPACE ",
+                      engine->tablespace == NULL ? "" : sql_ident(arena, engine->tablespace));
+}
+
+const char *changes_create_sql(const PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *kind,
+                               const char *table) {
+  BUF_SCOPED columns = {0};
+  for (size_t i = 0; i < sql->n_stored + sql->n_given; i++) {
+    bool is_old = i < sql->n_stored;
+    size_t column = is_old ? sql->stored[i] : sql->given[i - sql->n_stored];
+    buf_printf(
+        &columns, ", %s %s%s",
+        sql_ident(arena, arena_printf(arena, "%s%s", is_old ? "old_" : "new_", sql->shape->columns[column].name)),
+        sql->columns[column].type, sql->columns[column].collate);
+  }
+  const char *place =
+      strcmp(kind, "TEMP") == 0 ? " ON COMMIT DROP" : storage(engine, arena, " WITH (autovacuum_enabled = off)");
+  return sql_fill(arena, sql_objects_changes, "kind", kind, "table", table, "columns", buf_text(&columns), "storage",
+                  place, NULL);
+}
+
+/* A table like production's: names, types, collations and NOT NULL of all its columns but the generated ones. */
+static const char *copy_create_sql(const PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *kind,
+                                   const char *table) {
+  BUF_SCOPED columns = {0};
+  for (size_t i = 0; i < sql->n_stored; i++) {
+    const ShapeColumn *column = &sql->shape->columns[sql->stored[i]];
+    const PgColumn *facts = &sql->columns[sql->stored[i]];
+    buf_printf(&columns, "%s%s %s%s%s", i == 0 ? "" : ", ", facts->name, facts->type, facts->collate,
+               column->not_null && column->given ? " NOT NULL" : "");
+  }
+  return sql_fill(arena, sql_objects_copy, "kind", kind, "table", table, "columns", buf_text(&columns), "storage",
+                  storage(engine, arena, ""), NULL);
+}
+
+bool pg_create(EngineWriter *writer, const Shape *shape, const char *role, Error *err) {
+  static const char doing[] = "making the backfill's table";
+  ARENA_SCOPED arena = {0};
+  PgEngine *engine = writer->engine;
+  ShapeSql sql;
+  if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
+  bool changes = strcmp(role, "changes") == 0;
+  bool unlogged = engine->unlogged && strcmp(role, "shadow") == 0;
+  const char *table = pg_object(engine, &arena, writer->id, role);
+  const char *create = changes ? changes_create_sql(engine, &arena, &sql, "", table)
+                               : copy_create_sql(engine, &arena, &sql, unlogged ? "UNLOGGED" : "", table);
+  char mark[33];
+  const char *text = arena_printf(&arena, "%s %s %s", writer->id, role, sql.table);
+  hash_hex(text, strlen(text), mark);
+  const char *marker =
+      sql_literal(&arena, arena_printf(&arena, "Tidegate: %s of backfill %s, mark %s", role, writer->id, mark));
+  if (!pg_run(engine, create, NULL, 0, NULL, doing, err) ||
+      (!changes && !pg_run(engine, sql_fill(&arena, sql_objects_index_date, "table", table, "date", sql.date, NULL),
+                           NULL, 0, NULL, doing, err)) ||
+      !pg_run(engine, sql_fill(&arena, sql_objects_mark, "table", table, "text", marker, NULL), NULL, 0, NULL, doing,
+              err))
+    return false;
+  ObjectRecord object = {.name = table, .role = role};
+  return pg_object_identity(&engine->base, &arena, table, &object.identity, err) &&
+         pg_ledger_object_add(engine, writer->id, &object, err);
+}
+
+bool pg_drop(EngineWriter *writer, const char *role, Error *err) {
+  ARENA_SCOPED arena = {0};
+  PgEngine *engine = writer->engine;
+  const ObjectRecord *objects;
+  size_t n;
+  if (!pg_ledger_objects(&engine->base, &arena, writer->id, &objects, &n, err)) return false;
+  for (size_t i = 0; i < n; i++) {
+    if (strcmp(objects[i].role, role) != 0 || objects[i].dropped_at != 0) continue;
+    const char *identity;
+    if (!pg_object_identity(&engine->base, &arena, objects[i].name, &identity, err)) return false;
+    if (identity != NULL && (objects[i].identity == NULL || strcmp(identity, objects[i].identity) != 0)) {
+      error_set(err, ERR_STATE, "%s is not the table that this backfill made: it was altered or made anew",
+                objects[i].name);
+      return error_hint(err, "look at it, and drop it by hand if it is not needed");
+    }
+    if (identity != NULL && !pg_run(engine, sql_fill(&arena, sql_objects_drop, "table", objects[i].name, NULL), NULL, 0,
+                                    NULL, "dropping the backfill's table", err))
+      return false;
+    if (!pg_ledger_object_dropped(engine, writer->id, objects[i].name, err)) return false;
+  }
+  return true;
+}
