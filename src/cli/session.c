@@ -26,6 +26,13 @@ const char *session_word(const Session *session, size_t i) {
   return i < session->args->n_words ? session->args->words[i] : NULL;
 }
 
+static bool open_engine(Session *session, const SpecPostgres *postgres, Error *err) {
+  EngineOptions options = {
+      .schema = postgres->schema.text, .tablespace = postgres->tablespace.text, .unlogged = postgres->unlogged};
+  engine_close(&session->engine);
+  return engine_open(session->spec.database_path, &options, &session->engine, err);
+}
+
 static bool open_database(Session *session, Error *err) {
   const char *given = args_value(session->args, "database");
   if (given != NULL) session->spec.database_path = given;
@@ -35,7 +42,7 @@ static bool open_database(Session *session, Error *err) {
               "one, and the spec files here do not agree on one");
     return error_hint(err, "give --database PATH, or write `database: PATH` into tidegate.yaml");
   }
-  return engine_open(session->spec.database_path, NULL, &session->engine, err);
+  return open_engine(session, &session->spec.postgres, err);
 }
 
 bool session_spec(Session *session, const char *path, Error *err) {
@@ -83,6 +90,23 @@ static bool is_file(const char *path) {
   return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
+/* A backfill's tables go where its target's entry in tidegate.yaml said when it was planned. */
+static bool reopen_for(Session *session, Error *err) {
+  Spec spec;
+  Error ignored; /* who needs the spec reads it again and says what is wrong with it */
+  const BackfillRecord *record = &session->record;
+  const SpecPostgres *open = &session->spec.postgres;
+  if (!spec_parse(&session->arena, record->spec_path, record->spec_text, record->pipeline_path, record->pipeline_text,
+                  &spec, &ignored))
+    return true;
+  const char *now = open->tablespace.text, *then = spec.postgres.tablespace.text;
+  bool same = now == then || (now != NULL && then != NULL && strcmp(now, then) == 0);
+  if (same && open->unlogged == spec.postgres.unlogged) return true;
+  SpecPostgres postgres = spec.postgres;
+  postgres.schema = open->schema;
+  return open_engine(session, &postgres, err);
+}
+
 bool session_record(Session *session, const char *reference, Error *err) {
   bool ok = is_file(reference) && args_value(session->args, "database") == NULL ? session_spec(session, reference, err)
                                                                                 : session_pipeline(session, NULL, err);
@@ -93,7 +117,7 @@ bool session_record(Session *session, const char *reference, Error *err) {
               session->spec.database_path);
     return error_hint(err, "plan one: tidegate plan SPEC; or give --database PATH when it is in another database");
   }
-  return ledger_find(session->engine, &session->arena, reference, &session->record, err);
+  return ledger_find(session->engine, &session->arena, reference, &session->record, err) && reopen_for(session, err);
 }
 
 bool session_plan(Session *session, const char *reference, Error *err) {

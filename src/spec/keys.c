@@ -12,6 +12,7 @@
 enum {
   BACKFILL = SPEC_IN_BACKFILL,
   TOP = SPEC_IN_PIPELINE,
+  PIPELINE = SPEC_IN_PIPELINE | SPEC_IN_TARGET,
   ANY = SPEC_IN_BACKFILL | SPEC_IN_PIPELINE | SPEC_IN_TARGET
 };
 
@@ -93,9 +94,24 @@ static const SpecRow rows[] = {
      0},
 
     {{"database", ANY, NULL, "flights.db",
-      "a SQLite file, relative to the file in which this stands, or a URL such as postgresql://host/name"},
+      "a SQLite file, relative to the file in which this stands, or a URL such as postgresql://host/name; never with a "
+      "password, which libpq finds in ~/.pgpass, PGPASSWORD or a service file"},
      spec_read_database,
      0},
+    {{"postgres", PIPELINE, NULL, "{tablespace: scratch}", "where the backfills' own tables go in PostgreSQL"},
+     spec_read_group,
+     0},
+    {{"postgres.schema", TOP, "tidegate", "tidegate", "the schema of the ledger and of every backfill's tables"},
+     spec_read_text,
+     AT(postgres.schema)},
+    {{"postgres.tablespace", PIPELINE, NULL, "scratch",
+      "the tablespace of a backfill's tables; else the database's own"},
+     spec_read_text,
+     AT(postgres.tablespace)},
+    {{"postgres.shadow", PIPELINE, "logged", "unlogged",
+      "unlogged: the full shadow writes no WAL; after a crash of the server it is empty and filled again"},
+     spec_read_unlogged,
+     AT(postgres.unlogged)},
     {{"date_column", ANY, NULL, "flight_date", "the column that says to which date a row belongs; inferred"},
      spec_read_text,
      AT(date_column)},
@@ -271,6 +287,10 @@ static bool refuse_elsewhere(SpecReader *reader, const SpecRow *row, const DocNo
   if (row->key.where == BACKFILL) {
     spec_refuse(reader, &key, "“%s” belongs to one backfill, not to the pipeline", row->key.name);
     return error_hint(reader->err, "move it into the backfill's own file");
+  }
+  if (row->key.where == PIPELINE) {
+    spec_refuse(reader, &key, "“%s” belongs to the pipeline, not to one backfill", row->key.name);
+    return error_hint(reader->err, "move it to the top of tidegate.yaml, or to the target's entry there");
   }
   spec_refuse(reader, &key, "“%s” can stand at the top of tidegate.yaml only", row->key.name);
   return error_hint(reader->err, "move it to the top of tidegate.yaml");

@@ -1,3 +1,5 @@
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -26,6 +28,14 @@ static int one_of(SpecReader *reader, const SpecRow *row, const DocNode *value, 
 
 bool spec_read_shadow(SpecReader *reader, const SpecRow *row, const DocNode *value, void *member) {
   static const char *const words[] = {"thin", "full", NULL};
+  int i = one_of(reader, row, value, words);
+  if (i < 0) return false;
+  *(bool *)member = i == 1;
+  return true;
+}
+
+bool spec_read_unlogged(SpecReader *reader, const SpecRow *row, const DocNode *value, void *member) {
+  static const char *const words[] = {"logged", "unlogged", NULL};
   int i = one_of(reader, row, value, words);
   if (i < 0) return false;
   *(bool *)member = i == 1;
@@ -189,6 +199,54 @@ static const char *directory(Arena *arena, const char *file) {
   return slash == NULL ? "" : arena_strndup(arena, file, (size_t)(slash - file) + 1);
 }
 
+/* The part of a URL up to `end`, without its %XX. */
+static const char *decoded(Arena *arena, const char *text, const char *end) {
+  char *out = arena_strndup(arena, text, (size_t)(end - text)), *to = out;
+  for (const char *from = out; *from != '\0'; from++) {
+    unsigned byte;
+    if (*from == '%' && isxdigit((unsigned char)from[1]) && sscanf(from + 1, "%2x", &byte) == 1 &&
+        isxdigit((unsigned char)from[2])) {
+      *to++ = (char)byte;
+      from += 2;
+    } else {
+      *to++ = *from;
+    }
+  }
+  *to = '\0';
+  return out;
+}
+
+/* As libpq reads a URL: user:password@ before the host, or an option behind the question mark. */
+static bool url_has_password(Arena *arena, const char *url) {
+  const char *host = strstr(url, "://") + 3, *at = host + strcspn(host, "@/");
+  if (*at == '@') {
+    const char *colon = memchr(host, ':', (size_t)(at - host));
+    if (colon != NULL && colon + 1 < at) return true;
+    host = at + 1;
+  }
+  for (const char *option = strchr(host, '?'); option != NULL; option = strchr(option, '&')) {
+    option++;
+    const char *equals = option + strcspn(option, "=&");
+    const char *name = decoded(arena, option, equals);
+    if (*equals == '=' && equals[1] != '&' && equals[1] != '\0' &&
+        (strcmp(name, "password") == 0 || strcmp(name, "sslpassword") == 0))
+      return true;
+  }
+  return false;
+}
+
+/* The line is not shown: it holds the password. */
+static bool refuse_password(SpecReader *reader, const DocNode *value) {
+  SpecPlace place = spec_place(reader, value);
+  place.source = NULL;
+  spec_error(reader->err, &place,
+             "the URL of “database” holds a password: everybody who reads this file, a log or the list of processes "
+             "would have it");
+  return error_hint(reader->err,
+                    "take it out and change it; libpq finds a password in ~/.pgpass, in PGPASSWORD or in a service "
+                    "file (postgresql:///?service=NAME)");
+}
+
 bool spec_read_database(SpecReader *reader, const SpecRow *row, const DocNode *value, void *member) {
   static const char sqlite[] = "sqlite:";
   Spec *spec = member;
@@ -202,6 +260,7 @@ bool spec_read_database(SpecReader *reader, const SpecRow *row, const DocNode *v
       return spec_hint_example(reader, row);
     }
   } else if (strstr(path, "://") != NULL) {
+    if (url_has_password(reader->arena, path)) return refuse_password(reader, value);
     spec->database_path = path;
     return true;
   }

@@ -83,6 +83,12 @@ typedef struct SpecBudget {
   double duty; /* 0–1 */
 } SpecBudget;
 
+/* Where the backfills' own tables go in PostgreSQL. */
+typedef struct SpecPostgres {
+  SpecText schema, tablespace; /* tablespace text NULL: the database's own */
+  bool unlogged;               /* shadow: unlogged */
+} SpecPostgres;
+
 typedef struct SpecRecompute {
   SpecText sql;      /* the SQL, or text NULL when a command is given */
   SpecTexts command; /* argv; one item and shell = true: a shell line */
@@ -96,6 +102,7 @@ typedef struct Spec {
 
   SpecText database; /* path or URL as written, relative to the file it stands in: `database_path` is resolved */
   const char *database_path;
+  SpecPostgres postgres;
   SpecText target, wrong, correct, range, control;
   const ScopeRule *changes;
   size_t n_changes;

@@ -67,7 +67,11 @@ static void every_default_can_be_written(void **state) {
     ARENA_SCOPED arena = {0};
     const SpecKey *key = spec_key(i);
     if (key->fallback == NULL || strcmp(key->name, "recompute.shell") == 0) continue;
-    parse_both(&arena, backfill_around(&arena, key->name, lines_of(&arena, key, key->fallback)), NULL);
+    const char *lines = lines_of(&arena, key, key->fallback);
+    if (key->where & SPEC_IN_BACKFILL)
+      parse_both(&arena, backfill_around(&arena, key->name, lines), NULL);
+    else
+      parse_both(&arena, LEAST CONTROL, lines);
   }
 }
 

@@ -152,6 +152,52 @@ static void databases_are_found_from_their_file(void **state) {
                "flights.db");
 }
 
+/* The line of a password is never shown again. */
+static void passwords_are_refused(void **state) {
+  static const char *const urls[] = {
+      "postgresql://me:hush@host/name",       "postgres://me:hu?sh@host:5432",
+      "postgresql://host/name?password=hush", "postgresql://host/name?sslmode=require&p%61ssword=hush",
+      "postgresql:///name?sslpassword=hush",  "mysql://me:hush@host/name"};
+  static const char *const fine[] = {"postgresql://me@host:5432/name?sslmode=require", "postgresql://host:5432/a:b@c",
+                                     "postgresql:///?service=nightly&passfile=/etc/pgpass", "postgresql://[::1]:5432/x",
+                                     "postgresql://me:@host/name"};
+  for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+    ARENA_SCOPED arena = {0};
+    Error err;
+    Spec spec;
+    const char *text = backfill_with(&arena, arena_printf(&arena, "database: %s\n", urls[i]));
+    if (spec_parse(&arena, "b.yaml", text, NULL, NULL, &spec, &err)) fail_msg("not refused: %s", urls[i]);
+    assert_refusal(&err, "b.yaml:6:11", "holds a password", "", "~/.pgpass");
+    if (strstr(err.message, "hu") != NULL || strstr(err.hint, "hu") != NULL) fail_msg("shown: %s", urls[i]);
+  }
+  for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
+    ARENA_SCOPED arena = {0};
+    Spec spec = parse_with(&arena, arena_printf(&arena, "database: %s\n", fine[i]));
+    assert_string_equal(spec.database_path, fine[i]);
+  }
+}
+
+static void postgres(void **state) {
+  ARENA_SCOPED arena = {0};
+  const char *pipeline =
+      "postgres: {schema: ops, tablespace: slow}\ntargets:\n  daily_delays:\n    postgres: {tablespace: fast, shadow: "
+      "unlogged}\n";
+  Spec spec = parse_both(&arena, LEAST CONTROL, pipeline);
+  assert_text(spec.postgres.schema, "ops", "top/tidegate.yaml", 1, 20);
+  assert_text(spec.postgres.tablespace, "fast", "top/tidegate.yaml", 4, 28);
+  assert_true(spec.postgres.unlogged);
+  spec = parse_both(&arena, LEAST CONTROL, "postgres: {shadow: logged}\n");
+  assert_string_equal(spec.postgres.schema.text, "tidegate");
+  assert_null(spec.postgres.tablespace.text);
+  assert_false(spec.postgres.unlogged);
+  refused_with("postgres: {tablespace: x}\n", "b.yaml:6:1", "belongs to the pipeline", "postgres: {tablespace: x}\n^",
+               "the target's entry");
+  refused_pipeline("postgres: {shadow: unloged}\n", "tidegate.yaml:1:20", "one of logged, unlogged",
+                   "postgres: {shadow: unloged}\n                   ^", "did you mean “unlogged”?");
+  refused_pipeline("targets: {a: {postgres: {schema: x}}}\n", "tidegate.yaml:1:26", "at the top of tidegate.yaml only",
+                   "targets: {a: {postgres: {schema: x}}}\n                         ^", "move it to the top");
+}
+
 static void targets_refused(void **state) {
   refused_pipeline("targets: {}\n", "tidegate.yaml:1:10", "“targets” is empty", "targets: {}\n         ^",
                    "daily_delays");
@@ -172,6 +218,8 @@ int main(void) {
       cmocka_unit_test(recompute_in_its_forms),
       cmocka_unit_test(recompute_refused),
       cmocka_unit_test(databases_are_found_from_their_file),
+      cmocka_unit_test(passwords_are_refused),
+      cmocka_unit_test(postgres),
       cmocka_unit_test(targets_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
