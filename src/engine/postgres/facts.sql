@@ -217,3 +217,110 @@ SELECT string_agg(text, E'\n' ORDER BY part, text COLLATE "C") || E'\n' FROM lin
 -- name: object
 -- What tells a table from another of its name: made anew it has another oid, and the marker in its comment is ours.
 SELECT c.oid::text, c.relkind::text, coalesce(obj_description(c.oid, 'pg_class'), '') FROM pg_class c WHERE c.oid = $1
+
+-- name: dependents
+-- Everything in the catalogue that depends on the table: name, kind, what connects it, what it needs. A view of a
+-- partition, or of what the table is a part of, reads the same rows. $2: the schema of the ledger.
+WITH RECURSIVE below AS (
+  SELECT $1::oid AS oid UNION SELECT i.inhrelid FROM below b JOIN pg_inherits i ON i.inhparent = b.oid),
+above AS (
+  SELECT $1::oid AS oid UNION SELECT i.inhparent FROM above b JOIN pg_inherits i ON i.inhrelid = b.oid),
+base AS (SELECT oid FROM below UNION SELECT oid FROM above),
+reads (reader, source) AS (
+  SELECT w.ev_class, b.oid
+  FROM base b JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = b.oid
+    AND d.classid = 'pg_rewrite'::regclass
+  JOIN pg_rewrite w ON w.oid = d.objid AND w.ev_type = '1' AND w.ev_class <> b.oid
+  UNION
+  SELECT w.ev_class, r.reader
+  FROM reads r JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = r.reader
+    AND d.classid = 'pg_rewrite'::regclass
+  JOIN pg_rewrite w ON w.oid = d.objid AND w.ev_type = '1' AND w.ev_class <> r.reader),
+source AS (SELECT oid FROM base UNION SELECT reader FROM reads),
+-- The columns of a source that an object uses: by its class and oid.
+used AS (
+  SELECT d.classid, d.objid, d.refobjid AS source, string_agg(DISTINCT a.attname, ', ') AS columns
+  FROM source s JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid
+  LEFT JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND d.refobjsubid > 0
+  GROUP BY d.classid, d.objid, d.refobjid),
+-- The same as words: "orders (amount, day)".
+named AS (
+  SELECT u.classid, u.objid, u.source, u.source::regclass::text || coalesce(' (' || u.columns || ')', '') AS words FROM used u),
+mention AS (
+  SELECT '(^|[^[:alnum:]_$])(' || string_agg(regexp_replace(c.relname, '([^[:alnum:]_])', '\\\1', 'g'), '|')
+    || ')([^[:alnum:]_$]|$)' AS pattern
+  FROM source s JOIN pg_class c ON c.oid = s.oid),
+routine AS (
+  SELECT p.oid, coalesce('reads ' || n.words, format('names %s (by text)', (regexp_match(p.prosrc, m.pattern, 'i'))[2])) AS via
+  FROM pg_proc p JOIN pg_namespace s ON s.oid = p.pronamespace
+  JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('internal', 'c')
+  CROSS JOIN mention m
+  LEFT JOIN (SELECT objid, string_agg(words, ', ' ORDER BY words) AS words FROM named WHERE classid = 'pg_proc'::regclass
+    GROUP BY objid) AS n ON n.objid = p.oid
+  WHERE s.nspname !~ '^pg_' AND s.nspname NOT IN ('information_schema', $2) AND (n.words IS NOT NULL OR p.prosrc ~* m.pattern)),
+child (oid, action, refuses, words, through) AS (
+  SELECT k.conrelid, k.confdeltype, k.confdeltype IN ('a', 'r'), k.oid, NULL::oid
+  FROM pg_constraint k LEFT JOIN pg_constraint o ON o.oid = k.conparentid
+  WHERE k.contype = 'f' AND k.confrelid IN (SELECT oid FROM below)
+    AND (o.oid IS NULL OR o.confrelid NOT IN (SELECT oid FROM below))
+  UNION
+  SELECT k.conrelid, k.confdeltype, k.confdeltype IN ('a', 'r'), k.oid, c.oid
+  FROM child c JOIN pg_constraint k ON k.contype = 'f' AND k.confrelid = c.oid AND k.conparentid = 0
+  WHERE c.action = 'c')
+SELECT r.reader::regclass::text, CASE c.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END,
+  CASE WHEN bool_or(r.source IN (SELECT oid FROM base))
+    THEN 'reads ' || string_agg(n.words, ', ' ORDER BY n.words) FILTER (WHERE r.source IN (SELECT oid FROM base))
+    ELSE format('reads %s through ', $1::oid::regclass) || string_agg(n.words, ', ' ORDER BY n.words) END,
+  CASE c.relkind WHEN 'm' THEN 'refresh' ELSE 'follows' END
+FROM reads r JOIN pg_class c ON c.oid = r.reader
+JOIN pg_rewrite w ON w.ev_class = r.reader AND w.ev_type = '1'
+LEFT JOIN named n ON n.classid = 'pg_rewrite'::regclass AND n.objid = w.oid AND n.source = r.source
+GROUP BY r.reader, c.relkind
+UNION ALL
+SELECT w.rulename, 'rule',
+  CASE WHEN w.ev_class = $1 THEN 'fires' ELSE 'reads or writes ' || string_agg(DISTINCT n.words, ', ') END
+  || format(' on %s of %s', CASE w.ev_type WHEN '2' THEN 'UPDATE' WHEN '3' THEN 'INSERT' ELSE 'DELETE' END, w.ev_class::regclass),
+  'unknown'
+FROM pg_rewrite w JOIN named n ON n.classid = 'pg_rewrite'::regclass AND n.objid = w.oid
+WHERE w.ev_type <> '1' AND (w.ev_class = $1 OR n.source <> w.ev_class)
+GROUP BY w.oid, w.rulename, w.ev_class, w.ev_type
+UNION ALL
+SELECT t.tgname, 'trigger',
+  CASE WHEN t.tgrelid IN (SELECT oid FROM below) THEN format('fires %s()', t.tgfoid::regproc)
+    ELSE format('%s() %s,', t.tgfoid::regproc, f.via) END
+  || format(' on %s of %s', concat_ws(' or ', CASE WHEN t.tgtype & 4 <> 0 THEN 'INSERT' END,
+    CASE WHEN t.tgtype & 16 <> 0 THEN 'UPDATE' END, CASE WHEN t.tgtype & 8 <> 0 THEN 'DELETE' END,
+    CASE WHEN t.tgtype & 32 <> 0 THEN 'TRUNCATE' END), t.tgrelid::regclass)
+  || CASE t.tgenabled WHEN 'D' THEN ' (disabled)' WHEN 'R' THEN ' (replica only)' ELSE '' END, 'unknown'
+FROM pg_trigger t LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint LEFT JOIN routine f ON f.oid = t.tgfoid
+WHERE (t.tgconstraint = 0 OR k.contype = 't') AND (t.tgrelid = $1 OR t.tgparentid = 0)
+  AND (t.tgrelid = $1 OR t.tgtype & 1 <> 0 AND t.tgrelid IN (SELECT oid FROM below)
+    OR f.oid IS NOT NULL AND t.tgrelid NOT IN (SELECT oid FROM below))
+UNION ALL
+SELECT r.oid::regprocedure::text, 'function', r.via, 'unknown' FROM routine r
+UNION ALL
+SELECT c.oid::regclass::text, 'foreign key', format('ON DELETE %s by %s',
+    CASE k.confdeltype WHEN 'a' THEN 'NO ACTION' WHEN 'r' THEN 'RESTRICT' WHEN 'c' THEN 'CASCADE'
+      WHEN 'n' THEN 'SET NULL' ELSE 'SET DEFAULT' END,
+    (SELECT string_agg(a.attname, ', ' ORDER BY u.place) FROM unnest(k.conkey) WITH ORDINALITY AS u (attnum, place)
+     JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.attnum))
+  || CASE k.confupdtype WHEN 'c' THEN ', ON UPDATE CASCADE' WHEN 'n' THEN ', ON UPDATE SET NULL'
+    WHEN 'd' THEN ', ON UPDATE SET DEFAULT' ELSE '' END
+  || CASE WHEN k.condeferrable THEN ', deferrable' ELSE '' END || coalesce(' through ' || c.through::regclass::text, ''),
+  CASE WHEN c.refuses AND k.confupdtype IN ('a', 'r') THEN 'follows' ELSE 'unknown' END
+FROM child c JOIN pg_constraint k ON k.oid = c.words
+UNION ALL
+SELECT p.polname, 'policy', format('reads %s for the rows of %s', n.words, p.polrelid::regclass), 'follows'
+FROM pg_policy p JOIN named n ON n.classid = 'pg_policy'::regclass AND n.objid = p.oid AND n.source <> p.polrelid
+UNION ALL
+SELECT DISTINCT t.pubname::text, 'publication', 'sends the changes on: cannot see beyond', 'unknown'
+FROM base b JOIN pg_class c ON c.oid = b.oid JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_publication_tables t ON t.schemaname = n.nspname AND t.tablename = c.relname
+UNION ALL
+SELECT c.oid::regclass::text, 'foreign table', format('has its name on the server %s: cannot see beyond', s.srvname), 'unknown'
+FROM pg_foreign_table f JOIN pg_class c ON c.oid = f.ftrelid JOIN pg_foreign_server s ON s.oid = f.ftserver
+JOIN pg_class t ON t.oid = $1 JOIN pg_namespace n ON n.oid = t.relnamespace
+CROSS JOIN LATERAL (SELECT max(option_value) FILTER (WHERE option_name = 'table_name') AS relation,
+  max(option_value) FILTER (WHERE option_name = 'schema_name') AS schema FROM pg_options_to_table(f.ftoptions)) AS o
+WHERE c.oid <> t.oid AND coalesce(o.relation, c.relname) = t.relname AND coalesce(o.schema, n.nspname) = n.nspname
+ORDER BY 2, 1, 3
