@@ -1,1 +1,182 @@
-#include "engine/postgres/postgres_int.h"
+#include <inttypes.h>
+
+#include "engine/postgres/postgres_sql.h"
+#include "engine/postgres/work.h"
+
+/* ---- production's fingerprint ----------------------------------------------------------------------------------- */
+
+static const Instant *range_dates(Arena *arena, const Shape *shape, DateRange range, size_t *ret_n) {
+  Instant *dates = NULL, at = range.from;
+  size_t n = 0;
+  for (; at < range.to; at = grain_next(shape->codec.grain, shape->codec.zone, at)) {
+    dates = arena_grow(arena, dates, n, sizeof *dates);
+    dates[n++] = at;
+  }
+  dates = arena_grow(arena, dates, n, sizeof *dates);
+  dates[n] = at;
+  *ret_n = n;
+  return dates;
+}
+
+static bool whole_fingerprint(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *hash, DateFacts *ret,
+                              Error *err) {
+  PG_SCOPED row = NULL;
+  const char *text = sql_fill(arena, sql_changes_fingerprint_whole, "hash", hash, "target", sql->table, NULL);
+  if (!pg_query(engine, text, NULL, 0, &row, "fingerprinting production", err)) return false;
+  *ret = (DateFacts){.production = shape_fingerprint(pg_int(row, 0, 0), pg_peek(row, 0, 1))};
+  return true;
+}
+
+bool pg_fingerprint(Engine *base, Arena *arena, const Shape *shape, DateRange range, const DateFacts **ret,
+                    size_t *ret_n, Error *err) {
+  PgEngine *engine = pg_engine(base);
+  ARENA_SCOPED scratch = {0};
+  PG_SCOPED rows = NULL;
+  ShapeSql sql;
+  size_t n_dates, n = 0;
+  if (!shape_sql(engine, &scratch, shape, &sql, err)) return false;
+  const char *hash = shape_hash(&scratch, &sql, sql.given, sql.n_given, "p.", "");
+  if (range.from == range.to) {
+    DateFacts *whole = arena_alloc(arena, sizeof *whole);
+    *ret = whole;
+    *ret_n = 1;
+    return whole_fingerprint(engine, &scratch, &sql, hash, whole, err);
+  }
+  const Instant *dates = range_dates(&scratch, shape, range, &n_dates);
+  const char *date = arena_printf(&scratch, "p.%s", sql.date);
+  const char *text =
+      sql_fill(&scratch, sql_changes_fingerprint_dates, "place", shape_date_place(&scratch, &sql, date, dates, n_dates),
+               "hash", hash, "target", sql.table, "where", shape_in_range(&scratch, &sql, "p.", range), NULL);
+  if (!pg_query(engine, text, NULL, 0, &rows, "fingerprinting production", err)) return false;
+  DateFacts *facts = arena_array(arena, (size_t)PQntuples(rows), sizeof *facts);
+  for (int i = 0; i < PQntuples(rows); i++) {
+    int64_t place = pg_int(rows, i, 0); /* 0 for NULL: a text in the range that is no date */
+    if (place < 1 || place > (int64_t)n_dates) continue;
+    facts[n++] =
+        (DateFacts){.date = dates[place - 1], .production = shape_fingerprint(pg_int(rows, i, 1), pg_peek(rows, i, 2))};
+  }
+  *ret = facts;
+  *ret_n = n;
+  return true;
+}
+
+/* ---- the change set --------------------------------------------------------------------------------------------- */
+
+bool pg_check_total(Engine *base, const Job *job, const char *expression, DateRange range, bool *ret_true, Error *err) {
+  PgEngine *engine = pg_engine(base);
+  ARENA_SCOPED arena = {0};
+  PG_SCOPED row = NULL;
+  ShapeSql sql;
+  if (!shape_sql(engine, &arena, job->shape, &sql, err)) return false;
+  const char *rows = job->id == NULL ? sql_fill(&arena, sql_changes_production, "target", sql.table, NULL)
+                                     : sql_fill(&arena, sql_changes_overlay, "rows",
+                                                shape_overlay(engine, &arena, &sql, job->id, INSTANT_MAX), NULL);
+  const char *text = sql_fill(&arena, sql_changes_total, "expression",
+                              pg_parameters(&arena, expression, &job->shape->codec, sql.date_type, range), "rows", rows,
+                              "where", shape_in_range(&arena, &sql, "r.", range), NULL);
+  if (!pg_query(engine, text, NULL, 0, &row, "checking a total", err)) return false;
+  *ret_true = PQntuples(row) > 0 && pg_bool(row, 0, 0);
+  return true;
+}
+
+bool pg_change_counts(Engine *base, const Shape *shape, const char *id, ChangeCounts *ret, Error *err) {
+  PgEngine *engine = pg_engine(base);
+  ARENA_SCOPED arena = {0};
+  PG_SCOPED rows = NULL;
+  ChangeCounts counts = {0};
+  (void)shape;
+  const char *text = sql_fill(&arena, sql_changes_counts, "changes", pg_object(engine, &arena, id, "changes"), NULL);
+  if (!pg_query(engine, text, NULL, 0, &rows, "counting the change set", err)) return false;
+  for (int i = 0; i < PQntuples(rows); i++) {
+    int64_t n = pg_int(rows, i, 1);
+    switch (pg_peek(rows, i, 0)[0]) {
+      case 'I':
+        counts.inserts = n;
+        break;
+      case 'U':
+        counts.updates = n;
+        break;
+      case 'D':
+        counts.deletes = n;
+        break;
+      default:
+        counts.moves = n;
+        break;
+    }
+  }
+  *ret = counts;
+  return true;
+}
+
+static const char *key_of(Arena *arena, const ShapeSql *sql, const ChangeRow *row) {
+  BUF_SCOPED out = {0};
+  const char *const *values = row->op == 'I' ? row->new_values : row->old_values;
+  for (size_t i = 0; i < sql->n_key; i++)
+    buf_printf(&out, "%s%s", i == 0 ? "" : ", ", values[sql->key[i]] == NULL ? "NULL" : values[sql->key[i]]);
+  return arena_strdup(arena, buf_text(&out));
+}
+
+static ChangeRow read_change(Arena *arena, const ShapeSql *sql, const PGresult *rows, int at) {
+  const Shape *shape = sql->shape;
+  const char **old_values = arena_array(arena, shape->n, sizeof *old_values),
+             **new_values = arena_array(arena, shape->n, sizeof *new_values);
+  char label[32];
+  grain_label(shape->codec.grain, shape->codec.zone, pg_int(rows, at, 1), label);
+  ChangeRow row = {.op = pg_peek(rows, at, 0)[0],
+                   .date = arena_strdup(arena, label),
+                   .old_values = old_values,
+                   .new_values = new_values};
+  int column = 2;
+  for (size_t i = 0; i < sql->n_stored; i++) old_values[sql->stored[i]] = pg_text(arena, rows, at, column++);
+  for (size_t i = 0; i < sql->n_given; i++) new_values[sql->given[i]] = pg_text(arena, rows, at, column++);
+  row.key = key_of(arena, sql, &row);
+  return row;
+}
+
+/* The change's values as a person reads them. */
+static const char *value_texts(Arena *arena, const ShapeSql *sql) {
+  BUF_SCOPED out = {0};
+  for (size_t i = 0; i < sql->n_stored + sql->n_given; i++) {
+    bool is_old = i < sql->n_stored;
+    size_t column = is_old ? sql->stored[i] : sql->given[i - sql->n_stored];
+    buf_printf(&out, "%s%s::text", i == 0 ? "" : ", ",
+               shape_list(arena, sql->shape, &column, 1, "c.", is_old ? "old_" : "new_"));
+  }
+  return arena_strdup(arena, buf_text(&out));
+}
+
+bool pg_change_rows(Engine *base, Arena *arena, const Shape *shape, const char *id, Instant date, size_t limit,
+                    const ChangeRow **ret, size_t *ret_n, Error *err) {
+  PgEngine *engine = pg_engine(base);
+  PG_SCOPED result = NULL;
+  ShapeSql sql;
+  if (!shape_sql(engine, arena, shape, &sql, err)) return false;
+  const char *text = sql_fill(arena, date == 0 ? sql_changes_rows : sql_changes_rows_of_date, "values",
+                              value_texts(arena, &sql), "changes", pg_object(engine, arena, id, "changes"), NULL);
+  const char *const values[] = {arena_printf(arena, "%zu", limit < INT32_MAX ? limit : INT32_MAX),
+                                arena_printf(arena, "%" PRId64, date)};
+  if (!pg_query(engine, text, values, date == 0 ? 1 : 2, &result, "reading the change set", err)) return false;
+  size_t n = (size_t)PQntuples(result);
+  ChangeRow *rows = arena_array(arena, n, sizeof *rows);
+  for (size_t i = 0; i < n; i++) rows[i] = read_change(arena, &sql, result, (int)i);
+  *ret = rows;
+  *ret_n = n;
+  return true;
+}
+
+bool pg_change_duplicates(Engine *base, const Shape *shape, const char *id, int64_t *ret, Error *err) {
+  PgEngine *engine = pg_engine(base);
+  ARENA_SCOPED arena = {0};
+  BUF_SCOPED key = {0};
+  ShapeSql sql;
+  *ret = 0;
+  if (!shape->keyed) return true;
+  if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
+  for (size_t i = 0; i < sql.n_key; i++)
+    buf_printf(&key, "%sCASE WHEN c.op = 'D' THEN %s ELSE %s END", i == 0 ? "" : ", ",
+               shape_list(&arena, shape, &sql.key[i], 1, "c.", "old_"),
+               shape_list(&arena, shape, &sql.key[i], 1, "c.", "new_"));
+  const char *text = sql_fill(&arena, sql_changes_duplicates, "changes", pg_object(engine, &arena, id, "changes"),
+                              "key", buf_text(&key), NULL);
+  return pg_number(engine, text, NULL, 0, ret, "looking for keys that several changes write", err);
+}
