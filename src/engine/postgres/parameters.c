@@ -82,9 +82,9 @@ const char *pg_date_literal(Arena *arena, const DateCodec *codec, const char *da
   }
   if (codec->kind == TIMESTAMP_TEXT) {
     Civil at = civil_from_seconds(date);
-    const char *offset = strstr(date_type, "without time zone") != NULL ? "" : "+00";
+    bool zoned = strstr(date_type, "with time zone") != NULL || starts_with(date_type, "timestamptz");
     return arena_printf(arena, "('%04d-%02d-%02d %02d:%02d:%02d%s'::%s)", at.year, at.month, at.day, at.hour, at.minute,
-                        at.second, offset, text_type(date_type));
+                        at.second, zoned ? "+00" : "", text_type(date_type));
   }
   DateBound bound = datecodec_bound(codec, date);
   if (bound.type == BOUND_REAL) return arena_printf(arena, "(%.17g::double precision)", bound.real);
