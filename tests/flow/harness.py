@@ -40,10 +40,13 @@ class Result:
 
 
 class Flow(unittest.TestCase):
-    """A test with a folder of its own that holds db.sqlite, and specs written into it."""
+    """A test with a folder of its own that holds db.sqlite, and specs written into it. What a test needs of its engine
+    is asked through this class alone, so that the same test runs on PostgreSQL with postgres_harness.PostgresFlow."""
 
     maxDiff = None
     wal = True
+    engine = "sqlite"
+    named = "db.sqlite"  # what stands behind `database:` in a spec
 
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="tidegate-"))
@@ -78,7 +81,7 @@ class Flow(unittest.TestCase):
     def spec(self, text, name="backfill.yaml", production="production: none", budget="budget: {duty: 100 %}"):
         """Writes a spec; database, production and budget are added unless the text has them."""
         text = textwrap.dedent(text).strip() + "\n"
-        for line in ("database: db.sqlite", production, budget):
+        for line in (f"database: {self.named}", production, budget):
             if not any(own.startswith(line.split(":")[0] + ":") for own in text.splitlines()):
                 text += line + "\n"
         path = self.folder / name
@@ -108,6 +111,15 @@ class Flow(unittest.TestCase):
     def swapped(self, spec):
         self.built(spec)
         return self.tidegate("swap", spec, "--yes")
+
+    def start(self, *args, **kwargs):
+        """The binary in the background; communicate() gives its output."""
+        return subprocess.Popen([BINARY, *map(str, args)], cwd=self.folder, text=True, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
+
+    def ledger(self, table):
+        """A table of the ledger as SQL names it: "backfill", "batch", "date", …"""
+        return f"tidegate_{table}"
 
     def state(self, spec="backfill.yaml"):
         return self.value("SELECT state FROM tidegate_backfill ORDER BY rowid DESC LIMIT 1")
