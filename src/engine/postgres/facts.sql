@@ -209,9 +209,10 @@ line (part, text) AS (
     pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid))
   FROM pg_policy p WHERE p.polrelid = $1
   UNION ALL
-  SELECT 11, format('publication %s', t.pubname)
+  SELECT DISTINCT 11, format('publication %s', t.pubname)
   FROM pg_publication_tables t JOIN pg_class c ON c.relname = t.tablename
-  JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = t.schemaname WHERE c.oid = $1)
+  JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = t.schemaname
+  WHERE c.oid IN (SELECT relid FROM tree UNION SELECT relid FROM pg_partition_ancestors($1)))
 SELECT string_agg(text, E'\n' ORDER BY part, text COLLATE "C") || E'\n' FROM line
 
 -- name: object
@@ -324,3 +325,79 @@ CROSS JOIN LATERAL (SELECT max(option_value) FILTER (WHERE option_name = 'table_
   max(option_value) FILTER (WHERE option_name = 'schema_name') AS schema FROM pg_options_to_table(f.ftoptions)) AS o
 WHERE c.oid <> t.oid AND coalesce(o.relation, c.relname) = t.relname AND coalesce(o.schema, n.nspname) = n.nspname
 ORDER BY 2, 1, 3
+
+-- name: grantee
+-- $1: a role, $2: the oid of the target, $3: the schema of the ledger. The role quoted, whether it inherits what its groups
+-- may, whether it may do everything; the database; the group that owns the ledger; the owner of the ledger's schema, NULL:
+-- there is none; the target's schema, full name and owner; its and its partitions' triggers; the tables that its foreign
+-- keys reach; the sequences of its columns.
+WITH tree AS (SELECT relid FROM pg_partition_tree($2) UNION SELECT $2::oid),
+reached AS (
+  SELECT confrelid AS oid FROM pg_constraint WHERE contype = 'f' AND conrelid IN (SELECT relid FROM tree)
+  UNION SELECT conrelid FROM pg_constraint WHERE contype = 'f' AND confrelid IN (SELECT relid FROM tree)),
+numbers AS (
+  SELECT d.objid AS oid FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
+    AND d.refobjid = $2 AND d.refobjsubid > 0
+  UNION
+  SELECT d.refobjid FROM pg_attrdef e JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = e.oid
+    AND d.refclassid = 'pg_class'::regclass WHERE e.adrelid = $2)
+SELECT quote_ident(r.rolname), r.rolinherit, r.rolsuper, quote_ident(current_database()), quote_ident($3 || '_ledger'),
+  (SELECT quote_ident(pg_get_userbyid(nspowner)) FROM pg_namespace WHERE nspname = $3),
+  quote_ident(n.nspname), format('%I.%I', n.nspname, c.relname), quote_ident(pg_get_userbyid(c.relowner)),
+  EXISTS (SELECT FROM pg_trigger t LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint
+    WHERE (t.tgconstraint = 0 OR k.contype = 't') AND t.tgrelid IN (SELECT relid FROM tree)),
+  ARRAY(SELECT format('%I.%I', m.nspname, o.relname) FROM reached x JOIN pg_class o ON o.oid = x.oid
+    JOIN pg_namespace m ON m.oid = o.relnamespace
+    WHERE x.oid <> $2 AND NOT o.relispartition ORDER BY m.nspname, o.relname),
+  ARRAY(SELECT DISTINCT quote_ident(m.nspname) FROM reached x JOIN pg_class o ON o.oid = x.oid
+    JOIN pg_namespace m ON m.oid = o.relnamespace WHERE m.oid <> n.oid),
+  ARRAY(SELECT format('%I.%I', m.nspname, o.relname) FROM numbers x JOIN pg_class o ON o.oid = x.oid AND o.relkind = 'S'
+    JOIN pg_namespace m ON m.oid = o.relnamespace ORDER BY m.nspname, o.relname)
+FROM pg_roles r, pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE r.rolname = $1 AND c.oid = $2
+
+-- name: grant_group
+DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = {group_text}) THEN CREATE ROLE {group} NOLOGIN; END IF;
+END $$;
+
+-- name: grant_schema
+CREATE SCHEMA IF NOT EXISTS {ledger} AUTHORIZATION {group};
+
+-- name: grant_owner
+ALTER SCHEMA {ledger} OWNER TO {group};
+
+-- name: grant_member
+GRANT {group} TO {role};
+
+-- name: grant_tables
+GRANT ALL ON ALL TABLES IN SCHEMA {ledger} TO {group};
+GRANT ALL ON ALL SEQUENCES IN SCHEMA {ledger} TO {group};
+
+-- name: grant_default
+ALTER DEFAULT PRIVILEGES FOR ROLE {role} IN SCHEMA {ledger} GRANT ALL ON TABLES TO {group};
+ALTER DEFAULT PRIVILEGES FOR ROLE {role} IN SCHEMA {ledger} GRANT ALL ON SEQUENCES TO {group};
+
+-- name: grant_database
+GRANT CONNECT, TEMPORARY ON DATABASE {database} TO {role};
+
+-- name: grant_tablespace
+GRANT CREATE ON TABLESPACE {tablespace} TO {role};
+
+-- name: grant_enter
+GRANT USAGE ON SCHEMA {schema} TO {role};
+
+-- name: grant_read
+GRANT SELECT ON {table} TO {role};
+
+-- name: grant_read_sequence
+GRANT SELECT ON SEQUENCE {table} TO {role};
+
+-- name: grant_write
+GRANT INSERT, UPDATE, DELETE ON {table} TO {role};
+
+-- name: grant_number
+GRANT USAGE, UPDATE ON SEQUENCE {table} TO {role};
+
+-- name: grant_watch
+GRANT pg_read_all_stats TO {role};
