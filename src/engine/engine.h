@@ -115,6 +115,10 @@ typedef struct DateProfile {
   const char *const *samples;             /* up to 200 distinct values as text */
   size_t n_samples;
   const char *lowest, *highest; /* as text, NULL when empty */
+  unsigned kinds;      /* 1 << DateKind for every kind that the engine can work with in a column of this type */
+  bool native;         /* it is one kind, and the type alone says which */
+  const char *why_not; /* why no other kind, as the end of "COLUMN …"; NULL when kinds are DATE_KINDS_ALL */
+  const char *way_out; /* what to do instead; NULL exactly when why_not is */
 } DateProfile;
 
 typedef struct SpaceFacts {
@@ -253,6 +257,31 @@ typedef struct Unchanged {
   bool sources;    /* everything that the recompute and the row checks read */
 } Unchanged;
 
+/* What production may feel of a backfill before it slows down or pauses. */
+typedef struct PressureLimits {
+  double lag;         /* seconds that a replica may be behind */
+  int64_t wal;        /* bytes of write-ahead log from one look to the next, and those that may wait to be archived */
+  int sessions;       /* active sessions of others; 0: any number */
+  const char *canary; /* a query that stands for production's own; NULL: none */
+  double canary_time; /* seconds that it may take */
+  int64_t last_wal;   /* Pressure.wal of the last look; 0: this is the first */
+} PressureLimits;
+
+typedef enum PressureState { PRESSURE_FINE, PRESSURE_SLOW_DOWN, PRESSURE_PAUSE } PressureState;
+
+typedef struct PressureSign {
+  PressureState state;
+  const char *reason; /* in plain words; the figures alone when it is fine */
+} PressureSign;
+
+typedef struct Pressure {
+  PressureState state; /* the worst of the signs */
+  const char *reason;  /* of the first that is so; NULL when all is fine */
+  const PressureSign *signs;
+  size_t n;
+  int64_t wal; /* where the write-ahead log ends, for the next look */
+} Pressure;
+
 /* Where the backfill's objects go, for engines that have such places. NULL and false: the engine's own way. */
 typedef struct EngineOptions {
   const char *schema, *tablespace;
@@ -303,6 +332,9 @@ typedef struct EngineOps {
   /* Equal tokens prove that nobody else committed anything between; unequal tokens prove nothing. Lives in the arena.
    */
   bool (*change_token)(Engine *, Arena *, const char **ret, Error *);
+  /* How much production feels: of this backfill or of anything else, since both are reasons to wait. Writes nothing.
+   * Optional. */
+  bool (*pressure)(Engine *, Arena *, const Shape *, const PressureLimits *, Pressure *ret, Error *);
   /* Did nobody else change what the batch of `job` rests on since the snapshot of `token`, in which production had
    * `rows` rows of its dates? Cheaper than a fingerprint: at most counts production's rows of the dates. */
   bool (*unchanged)(Engine *, const Job *, const char *token, int64_t rows, Unchanged *ret, Error *);

@@ -123,6 +123,11 @@ static void put_limits(const Plan *plan, Json *json) {
   json_real(json, "lag", budget->lag);
   json_int(json, "wal", budget->wal);
   json_real(json, "duty", budget->duty);
+  if (budget->sessions > 0) json_int(json, "sessions", budget->sessions);
+  if (budget->canary.text != NULL) {
+    json_text(json, "canary", budget->canary.text);
+    json_real(json, "canary_time", budget->canary_time);
+  }
   json_object_end(json);
   json_real(json, "retention", spec->retention);
   json_object(json, "sample");

@@ -20,7 +20,7 @@ bool run_stopped(const Run *run) { return run->options->stop != NULL && *run->op
 
 /* Work still to do at the measured rate, and the rests that the duty cycle adds. */
 static double remaining(const Run *run) {
-  if (run->measured_seconds <= 0) return -1;
+  if (run->n_speeds == 0) return -1;
   double work = run_expected_seconds(run, run->progress.rows - run->progress.rows_done);
   double duty = run->plan->spec.budget.duty;
   return duty > 0 ? work / duty : work;
@@ -77,10 +77,8 @@ static bool load(Run *run, Error *err) {
   run->progress = (RunProgress){.dates = (int64_t)run->n_dates, .remaining = -1};
   for (size_t i = 0; i < n_batches; i++) {
     if (batches[i].number > run->batches) run->batches = batches[i].number;
-    if (batches[i].dates > (int64_t)run->last_size) run->last_size = (size_t)batches[i].dates;
-    run->measured_rows += batches[i].rows;
-    run->measured_seconds += batches[i].seconds;
     run->progress.changes += batches[i].changes;
+    run_measured(run, (size_t)batches[i].dates, batches[i].rows, batches[i].seconds);
   }
   for (size_t i = 0; i < run->n_dates; i++) {
     run->progress.rows += run->dates[i].expected;
@@ -119,7 +117,9 @@ static bool batches(Run *run, Error *err) {
     if (run_stopped(run))
       return error_set(err, ERR_PAUSED, "paused after %lld of %zu dates", (long long)run->progress.dates_done,
                        run->n_dates);
-    if (!wait_for_gate(run, run_needed_seconds(run, rows), NULL, err)) return false;
+    bool again;
+    if (!wait_for_gate(run, run_needed_seconds(run, rows), NULL, err) || !run_calm(run, &again, err)) return false;
+    if (again) continue;
     DateRange range = {run->dates[from].date,
                        grain_next(plan->shape.codec.grain, plan->shape.codec.zone, run->dates[from + n - 1].date)};
     char label[96];
@@ -129,6 +129,7 @@ static bool batches(Run *run, Error *err) {
     if (!run_step(run, from, n, err)) return false;
     double duty = plan->spec.budget.duty;
     bool more = run_next_batch(run, &from, &n);
+    if (more && !run_look_back(run, err)) return false;
     if (more && duty > 0 && duty < 1) run_rest(run, (run_seconds() - began) * (1 / duty - 1), "resting");
   }
   return true;

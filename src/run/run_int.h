@@ -5,6 +5,14 @@
 
 /* What the files of this room share. */
 
+enum { RUN_SPEEDS = 10 };
+
+/* What a batch was measured to take. */
+typedef struct RunSpeed {
+  int64_t rows; /* above 0 */
+  double seconds;
+} RunSpeed;
+
 typedef struct Run {
   Arena *arena; /* of the whole run */
   Engine *engine;
@@ -14,13 +22,17 @@ typedef struct Run {
   int64_t epoch;     /* of our lease */
   DateRecord *dates; /* as the ledger has them, kept up to date */
   size_t n_dates;
-  int64_t batches;         /* ever written, for the next number */
-  int64_t written;         /* by this call */
-  int64_t measured_rows;   /* measured: rows … */
-  double measured_seconds; /* … in these seconds of work */
-  size_t last_size;        /* dates of the last batch */
-  double deadline;         /* monotonic seconds at which the running statement is stopped */
-  double shown_at;         /* when progress was last told */
+  int64_t batches;             /* ever written, for the next number */
+  int64_t written;             /* by this call */
+  int64_t measured_rows;       /* recomputed by all batches */
+  RunSpeed speeds[RUN_SPEEDS]; /* of the last batches, the newest last */
+  size_t n_speeds;
+  size_t last_size; /* dates of the last batch */
+  size_t size;      /* dates that the next may have; 0: nothing is known */
+  int64_t wal;      /* Pressure.wal of the last look; 0: none */
+  bool paused;      /* because of what production feels */
+  double deadline;  /* monotonic seconds at which the running statement is stopped */
+  double shown_at;  /* when progress was last told */
   RunProgress progress;
 } Run;
 
@@ -42,6 +54,16 @@ bool run_next_batch(const Run *run, size_t *ret_from, size_t *ret_n);
 bool run_directly(const Run *run);
 /* Seconds that rows are expected to take; the whole batch budget while nothing is measured. */
 double run_expected_seconds(const Run *run, int64_t rows);
+/* Learns from a batch of n dates: the next may be a little larger, or is half as large if this one took too long. */
+void run_measured(Run *run, size_t n, int64_t rows, double seconds);
+/* The next batch is at most half the last. */
+void run_slow_down(Run *run);
+
+/* pressure.c: may a batch begin, by what production feels? *ret_again: not yet: it rested, or made the batch smaller,
+ * so that batch and window are to be looked at again. */
+bool run_calm(Run *run, bool *ret_again, Error *err);
+/* The look after a batch: makes the next one smaller when production felt this one. */
+bool run_look_back(Run *run, Error *err);
 
 /* step.c: one unit of work: writes, proves and stores one batch. */
 bool run_step(Run *run, size_t from, size_t n, Error *err);

@@ -1,5 +1,9 @@
 #include "run/run_int.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 /*
  * A batch holds at most this many rows: the driver keeps 16 bytes of each key in memory, so this bounds it at some tens
  * of megabytes whatever the table's size.
@@ -12,6 +16,12 @@ static const double BLOCKING_BATCH_SECONDS = 1.0;
 /* From this share of changed rows on, staging costs more than the wait that it spares other writers (bench: dense). */
 static const double DIRECT_SHARE = 0.2;
 
+/* A batch is at most this much larger than the one before; the first ones grow by a date each. */
+static const double MOST_GROWTH = 1.5;
+
+/* The speed that is counted on is one that so many of the last rows kept to. */
+static const double SURE_SHARE = 0.9;
+
 /* Where writers wait, never if the recompute reads the target: it would see the very changes that it is writing. */
 bool run_directly(const Run *run) {
   if (run->engine->ops->caps(run->engine).writes_apart) return true;
@@ -19,9 +29,55 @@ bool run_directly(const Run *run) {
          (double)run->progress.changes > DIRECT_SHARE * (double)run->measured_rows;
 }
 
+static int slower(const void *a, const void *b) {
+  const RunSpeed *left = a, *right = b;
+  double x = left->seconds / (double)left->rows, y = right->seconds / (double)right->rows;
+  return (x > y) - (x < y);
+}
+
+/* Seconds a row, as SURE_SHARE of the rows of the last batches had it or better: a small first batch, of which most is
+ * overhead, counts for little. Below 0: nothing is measured. */
+static double sure_speed(const Run *run) {
+  RunSpeed sorted[RUN_SPEEDS];
+  double rows = 0, covered = 0;
+  if (run->n_speeds == 0) return -1;
+  memcpy(sorted, run->speeds, run->n_speeds * sizeof *sorted);
+  qsort(sorted, run->n_speeds, sizeof *sorted, slower);
+  for (size_t i = 0; i < run->n_speeds; i++) rows += (double)sorted[i].rows;
+  for (size_t i = 0; i < run->n_speeds; i++) {
+    covered += (double)sorted[i].rows;
+    if (covered >= SURE_SHARE * rows) return sorted[i].seconds / (double)sorted[i].rows;
+  }
+  return -1;
+}
+
 double run_expected_seconds(const Run *run, int64_t rows) {
-  if (run->measured_seconds <= 0 || run->measured_rows <= 0) return run->plan->spec.budget.batch;
-  return (double)rows * run->measured_seconds / (double)run->measured_rows;
+  double speed = sure_speed(run);
+  return speed < 0 ? run->plan->spec.budget.batch : speed * (double)rows;
+}
+
+static double batch_budget(const Run *run) {
+  double budget = run->plan->spec.budget.batch;
+  EngineCaps caps = run->engine->ops->caps(run->engine);
+  bool blocks = !caps.readers_unblocked || (!caps.writes_apart && run_directly(run));
+  return blocks && budget > BLOCKING_BATCH_SECONDS ? BLOCKING_BATCH_SECONDS : budget;
+}
+
+void run_slow_down(Run *run) {
+  size_t half = run->last_size / 2 > 0 ? run->last_size / 2 : 1;
+  if (run->size > half) run->size = half;
+}
+
+void run_measured(Run *run, size_t n, int64_t rows, double seconds) {
+  bool full = n >= run->size; /* else it was cut off by the end of a gap or by the budget: no reason to grow */
+  size_t more = (size_t)floor((double)n * MOST_GROWTH);
+  run->last_size = n;
+  if (full) run->size = more > n ? more : n + 1;
+  if (seconds > batch_budget(run)) run_slow_down(run);
+  if (rows <= 0) return;
+  if (run->n_speeds == RUN_SPEEDS) memmove(run->speeds, run->speeds + 1, --run->n_speeds * sizeof *run->speeds);
+  run->speeds[run->n_speeds++] = (RunSpeed){rows, seconds};
+  run->measured_rows += rows;
 }
 
 /* The lightest date in which a change is expected; the first of all when none is, or when the recompute builds on the
@@ -43,11 +99,8 @@ bool run_next_batch(const Run *run, size_t *ret_from, size_t *ret_n) {
     *ret_n = 1;
     return true;
   }
-  double budget = run->plan->spec.budget.batch;
-  EngineCaps caps = run->engine->ops->caps(run->engine);
-  bool blocks = !caps.readers_unblocked || (!caps.writes_apart && run_directly(run));
-  if (blocks && budget > BLOCKING_BATCH_SECONDS) budget = BLOCKING_BATCH_SECONDS;
-  size_t most = run->last_size == 0 ? 1 : run->last_size * 2, n = 0;
+  double budget = batch_budget(run);
+  size_t most = run->size == 0 ? 1 : run->size, n = 0;
   int64_t rows = 0;
   while (from + n < run->n_dates && run->dates[from + n].batch == 0 && n < most) {
     rows += run->dates[from + n].expected;

@@ -215,9 +215,7 @@ static bool write_batch(Run *run, Arena *arena, EngineWriter *writer, size_t fro
   remember(run, from, n, batch, &facts);
   run->batches = batch;
   run->written++;
-  run->last_size = n;
-  run->measured_rows += facts.rows;
-  run->measured_seconds += run_seconds() - began;
+  run_measured(run, n, facts.rows, run_seconds() - began);
   return check_totals(run, arena, writer, &job, batch, err);
 }
 

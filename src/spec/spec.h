@@ -79,7 +79,10 @@ typedef struct SpecProduction {
 typedef struct SpecBudget {
   double batch, statement, lock, swap_lock, lag; /* seconds */
   int lock_tries;
-  int64_t wal; /* bytes */
+  int64_t wal;        /* bytes */
+  int sessions;       /* active ones of others; 0: any number */
+  SpecText canary;    /* SQL that stands for production's own queries; text NULL: none */
+  double canary_time; /* seconds */
   double duty; /* 0–1 */
 } SpecBudget;
 

@@ -97,7 +97,7 @@ const char *view_batches_text(Arena *arena, const Plan *plan) {
   if (first == NULL) return "none";
   const char *text = arena_printf(arena, "%s (%s)", words_date(arena, plan, first->date),
                                   words_count(arena, first->expected, "row", "rows"));
-  int64_t left = plan->n_dates - 1, size = 1;
+  int64_t before = first - plan->dates, left = plan->n_dates - 1, size = 2;
   if (left == 0) return text;
   if (left == 1) return arena_printf(arena, "%s, then 1 date", text);
   text = arena_printf(arena, "%s, then ", text);
@@ -106,10 +106,11 @@ const char *view_batches_text(Arena *arena, const Plan *plan) {
       text = arena_printf(arena, "%s, …", text);
       break;
     }
-    int64_t now = size < left ? size : left;
+    int64_t most = before > 0 ? before : left, now = size < most ? size : most;
     text = arena_printf(arena, "%s%s%" PRId64, text, shown == 0 ? "" : ", ", now);
     left -= now;
-    size *= 2;
+    before -= now;
+    if (now == size) size = size * 3 / 2 > size ? size * 3 / 2 : size + 1; /* as src/run/size.c lets them grow */
   }
   return arena_printf(arena, "%s dates", text);
 }

@@ -115,7 +115,7 @@ static void the_window_is_told_in_the_schedules_own_time(void **state) {
                       "open until 01:45 New York; production 02:00, guard 15m");
 }
 
-static void batches_double_while_dates_are_left(void **state) {
+static void batches_grow_while_dates_are_left(void **state) {
   (void)state;
   ARENA_SCOPED arena = {0};
   Plan plan = scene_plan();
@@ -126,6 +126,13 @@ static void batches_double_while_dates_are_left(void **state) {
   assert_string_equal(view_batches_text(&arena, &plan), "1 Feb (10 rows), then 1 date");
   plan.n_dates = 1;
   assert_string_equal(view_batches_text(&arena, &plan), "1 Feb (10 rows)");
+  DateRecord month[28] = {[1].suspect = 1};
+  for (int i = 0; i < 28; i++) month[i].expected = 10;
+  plan.overlay = false;
+  plan.dates = month;
+  plan.n_dates = 28;
+  for (int i = 0; i < 28; i++) month[i].date = plan.range.from + i * 86400;
+  assert_string_equal(view_batches_text(&arena, &plan), "2 Feb (10 rows), then 1, 2, 3, 4, 6, 9, 2 dates");
 }
 
 static void the_json_is_valid(void **state) {
@@ -150,7 +157,7 @@ int main(void) {
                                      cmocka_unit_test(a_denial_by_the_hour_says_until_when),
                                      cmocka_unit_test(faults_that_were_measured_are_shown),
                                      cmocka_unit_test(the_window_is_told_in_the_schedules_own_time),
-                                     cmocka_unit_test(batches_double_while_dates_are_left),
+                                     cmocka_unit_test(batches_grow_while_dates_are_left),
                                      cmocka_unit_test(the_json_is_valid)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
