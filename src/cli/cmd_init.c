@@ -63,7 +63,7 @@ static bool find_candidates(Session *session, Candidate **ret, size_t *ret_n, Er
     Candidate candidate = {.table = names[i]};
     if (strncasecmp(names[i], "tidegate_", 9) == 0) continue;
     if (!session->engine->ops->describe_table(session->engine, arena, names[i], &table, err)) return false;
-    if (table.kind != TABLE_ORDINARY) continue;
+    if (table.kind != TABLE_ORDINARY || table.refusal != NULL) continue;
     if (!target_candidates(session, &table, &candidate.dates, &candidate.n_dates, err)) return false;
     candidate.key = key_text(arena, &table);
     if (candidate.n_dates > 0) found[n++] = candidate;

@@ -20,6 +20,16 @@ bool target_candidates(Session *session, const TableFacts *table, const DateCand
   return true;
 }
 
+/* The index of a column by its own letters, else with small and capital letters the same; n_columns: none. */
+static size_t find_column(const TableFacts *table, const char *name) {
+  size_t found = table->n_columns;
+  for (size_t i = table->n_columns; i-- > 0;)
+    if (strcasecmp(table->columns[i].name, name) == 0 &&
+        (found == table->n_columns || strcmp(table->columns[found].name, name) != 0))
+      found = i;
+  return found;
+}
+
 /* The one that the spec names, or the only one that there is. */
 static bool pick(Session *session, const TableFacts *table, DateCandidate *ret, Error *err) {
   const SpecText *named = &session->spec.date_column;
@@ -27,9 +37,9 @@ static bool pick(Session *session, const TableFacts *table, DateCandidate *ret, 
   size_t n = 0;
   const char *names = "";
   if (named->text != NULL) {
-    for (size_t i = 0; i < table->n_columns; i++) {
+    size_t i = find_column(table, named->text);
+    if (i < table->n_columns) {
       DateLook look = {0};
-      if (strcasecmp(table->columns[i].name, named->text) != 0) continue;
       if (!plan_date_look(&session->arena, session->engine, table->name, &table->columns[i], true, &look, err))
         return false;
       *ret = (DateCandidate){table->columns[i].name, look.kind, look.separator, look.profile};

@@ -14,6 +14,10 @@ size_t plan_column(const Resolver *resolver, const char *name) {
   return table->n_columns;
 }
 
+bool plan_same_table(const char *a, const char *b) {
+  return strcmp(a, b) == 0 || (strchr(a, '"') == NULL && strcasecmp(a, b) == 0);
+}
+
 static const char *nearest_column(const Resolver *resolver, const char *name) {
   const TableFacts *table = &resolver->table;
   const char **names = arena_array(resolver->arena, table->n_columns, sizeof *names);
@@ -129,10 +133,11 @@ bool plan_resolve_recompute(Resolver *resolver, Error *err) {
     plan_warn(resolver->arena, plan, "the recompute calls %s: a second run may give other values",
               plan_join(resolver->arena, query->volatile_functions, query->n_volatile));
   if (query->n_opaque > 0)
-    plan_warn(resolver->arena, plan, "the recompute calls %s: tables that only its body reads are not watched for drift",
+    plan_warn(resolver->arena, plan,
+              "the recompute calls %s: tables that only its body reads are not watched for drift",
               plan_join(resolver->arena, query->opaque_functions, query->n_opaque));
   for (size_t i = 0; i < query->n_reads; i++)
-    if (strcasecmp(query->reads[i].table, resolver->table.name) == 0) plan->overlay = true;
+    if (plan_same_table(query->reads[i].table, resolver->table.name)) plan->overlay = true;
   return true;
 }
 

@@ -34,6 +34,9 @@ bool plan_at_sql(const SpecText *sql, int offset, const char *what, Error *err);
 
 /* The index of a column by name, else by name with small and capital letters the same; shape.n when there is none. */
 size_t plan_column(const Resolver *resolver, const char *name);
+/* Do two names, as the engine spells tables, mean one? Small and capital letters are the same where nothing is quoted.
+ */
+bool plan_same_table(const char *a, const char *b);
 /* ERR_SPEC: no such column, with the nearest name. */
 bool plan_no_column(const Resolver *resolver, const SpecText *name, const char *role, Error *err);
 bool plan_resolve_target(Resolver *resolver, Error *err);
@@ -46,6 +49,7 @@ bool plan_resolve_columns(Resolver *resolver, Error *err);
 typedef struct DateLook {
   bool looks;    /* it looks like a date column */
   bool known;    /* … of this kind */
+  bool refused;  /* it is meant to be one, but the engine cannot work with it: profile.why_not */
   DateKind kind; /* only when known */
   char separator;
   const char *from;    /* "sampled 200 values", … */

@@ -8,9 +8,27 @@
 
 /* ---- resolving: which tables ---- */
 
-static const SpecSource *declared_source(const Spec *spec, const char *table) {
+/* The declared sources' names as the engine spells them; what it does not know stays as it is written. */
+static bool spell_declared(Arena *arena, Engine *engine, const Spec *spec, const char ***ret, Error *err) {
+  const char **names = arena_array(arena, spec->n_sources, sizeof *names);
+  for (size_t i = 0; i < spec->n_sources; i++) {
+    TableFacts facts;
+    Error missing;
+    names[i] = spec->sources[i].table.text;
+    if (engine->ops->describe_table(engine, arena, names[i], &facts, &missing)) {
+      names[i] = facts.name;
+    } else if (missing.code != ERR_NOT_FOUND) {
+      *err = missing;
+      return false;
+    }
+  }
+  *ret = names;
+  return true;
+}
+
+static const SpecSource *declared_source(const Spec *spec, const char *const *names, const char *table) {
   for (size_t i = 0; i < spec->n_sources; i++)
-    if (strcasecmp(spec->sources[i].table.text, table) == 0) return &spec->sources[i];
+    if (plan_same_table(names[i], table)) return &spec->sources[i];
   return NULL;
 }
 
@@ -39,15 +57,15 @@ static bool is_countable(Resolver *resolver, const char *table, bool declared, b
   return true;
 }
 
-static bool read_sources(Resolver *resolver, Error *err) {
+static bool read_sources(Resolver *resolver, const char *const *names, Error *err) {
   const QueryFacts *query = &resolver->query;
   Plan *plan = resolver->plan;
   const char **reads = arena_array(resolver->arena, query->n_reads, sizeof *reads);
   for (size_t i = 0; i < query->n_reads; i++) {
     const char *table = query->reads[i].table;
     reads[plan->n_reads++] = table;
-    if (strcasecmp(table, plan->shape.table) == 0) continue;
-    const SpecSource *declared = declared_source(resolver->spec, table);
+    if (plan_same_table(table, plan->shape.table)) continue;
+    const SpecSource *declared = declared_source(resolver->spec, names, table);
     bool countable;
     if (!is_countable(resolver, table, declared != NULL, &countable, err)) return false;
     if (countable) add_source(resolver, table, declared);
@@ -57,12 +75,12 @@ static bool read_sources(Resolver *resolver, Error *err) {
 }
 
 /* A declared source that the recompute does not read is a slip of the pen. */
-static bool check_declared(Resolver *resolver, Error *err) {
+static bool check_declared(Resolver *resolver, const char *const *names, Error *err) {
   const Plan *plan = resolver->plan;
   for (size_t i = 0; i < resolver->spec->n_sources; i++) {
     const SpecText *table = &resolver->spec->sources[i].table;
     bool read = false;
-    for (size_t j = 0; j < plan->n_reads; j++) read = read || strcasecmp(plan->reads[j], table->text) == 0;
+    for (size_t j = 0; j < plan->n_reads; j++) read = read || plan_same_table(plan->reads[j], names[i]);
     if (read) continue;
     const char *nearest = spec_nearest(table->text, plan->reads, plan->n_reads);
     spec_error(err, &table->place, "the recompute does not read “%s”", table->text);
@@ -74,8 +92,11 @@ static bool check_declared(Resolver *resolver, Error *err) {
 
 bool plan_resolve_sources(Resolver *resolver, Error *err) {
   const Spec *spec = resolver->spec;
-  if (resolver->plan->recompute != NULL) return read_sources(resolver, err) && check_declared(resolver, err);
-  for (size_t i = 0; i < spec->n_sources; i++) add_source(resolver, spec->sources[i].table.text, &spec->sources[i]);
+  const char **names;
+  if (!spell_declared(resolver->arena, resolver->engine, spec, &names, err)) return false;
+  if (resolver->plan->recompute != NULL)
+    return read_sources(resolver, names, err) && check_declared(resolver, names, err);
+  for (size_t i = 0; i < spec->n_sources; i++) add_source(resolver, names[i], &spec->sources[i]);
   return true;
 }
 
@@ -94,7 +115,9 @@ typedef struct Look {
 
 static size_t find_column(const TableFacts *table, const char *name) {
   size_t i = 0;
-  while (i < table->n_columns && strcasecmp(table->columns[i].name, name) != 0) i++;
+  while (i < table->n_columns && strcmp(table->columns[i].name, name) != 0) i++;
+  if (i < table->n_columns) return i;
+  for (i = 0; i < table->n_columns && strcasecmp(table->columns[i].name, name) != 0;) i++;
   return i;
 }
 
@@ -126,9 +149,14 @@ static bool try_column(Look *look, size_t column, bool named, bool *ret, Error *
 }
 
 static bool declared_column(Look *look, SourceFacts *source, bool *ret, Error *err) {
-  const SpecSource *declared = declared_source(&look->plan->spec, source->table);
+  const Spec *spec = &look->plan->spec;
   size_t column = find_column(&look->table, source->date_column);
   if (column < look->table.n_columns) return try_column(look, column, true, ret, err);
+  const char **names;
+  if (!spell_declared(look->arena, look->engine, spec, &names, err)) return false;
+  const SpecSource *declared = declared_source(spec, names, source->table);
+  if (declared == NULL)
+    return error_set(err, ERR_SPEC, "“%s” is not a column of %s", source->date_column, source->table);
   return spec_error(err, &declared->column.place, "“%s” is not a column of %s", source->date_column, source->table);
 }
 
@@ -205,7 +233,7 @@ static bool count_source(Look *look, SourceFacts *source, Error *err) {
 
 static const QueryRead *read_of(const QueryFacts *query, const char *table) {
   for (size_t i = 0; i < query->n_reads; i++)
-    if (strcasecmp(query->reads[i].table, table) == 0) return &query->reads[i];
+    if (plan_same_table(query->reads[i].table, table)) return &query->reads[i];
   return NULL;
 }
 

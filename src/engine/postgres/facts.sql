@@ -5,7 +5,7 @@
 -- Tables and views that are somebody's own, as SQL spells them. $1: the schema of the ledger.
 SELECT c.oid::regclass::text
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND c.relpersistence <> 't'
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND n.nspname <> $1
   AND has_schema_privilege(n.oid, 'USAGE')
 ORDER BY n.nspname <> current_schema(), n.nspname, c.relname
@@ -221,7 +221,8 @@ SELECT c.oid::text, c.relkind::text, coalesce(obj_description(c.oid, 'pg_class')
 
 -- name: dependents
 -- Everything in the catalogue that depends on the table: name, kind, what connects it, what it needs. A view of a
--- partition, or of what the table is a part of, reads the same rows. $2: the schema of the ledger.
+-- partition, or of what the table is a part of, reads the same rows. What is temporary is left out: it goes with its
+-- session, and Tidegate makes such views itself. $2: the schema of the ledger.
 WITH RECURSIVE below AS (
   SELECT $1::oid AS oid UNION SELECT i.inhrelid FROM below b JOIN pg_inherits i ON i.inhparent = b.oid),
 above AS (
@@ -232,11 +233,13 @@ reads (reader, source) AS (
   FROM base b JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = b.oid
     AND d.classid = 'pg_rewrite'::regclass
   JOIN pg_rewrite w ON w.oid = d.objid AND w.ev_type = '1' AND w.ev_class <> b.oid
+  JOIN pg_class c ON c.oid = w.ev_class AND c.relpersistence <> 't'
   UNION
   SELECT w.ev_class, r.reader
   FROM reads r JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = r.reader
     AND d.classid = 'pg_rewrite'::regclass
-  JOIN pg_rewrite w ON w.oid = d.objid AND w.ev_type = '1' AND w.ev_class <> r.reader),
+  JOIN pg_rewrite w ON w.oid = d.objid AND w.ev_type = '1' AND w.ev_class <> r.reader
+  JOIN pg_class c ON c.oid = w.ev_class AND c.relpersistence <> 't'),
 source AS (SELECT oid FROM base UNION SELECT reader FROM reads),
 -- The columns of a source that an object uses: by its class and oid.
 used AS (
@@ -283,6 +286,7 @@ SELECT w.rulename, 'rule',
   || format(' on %s of %s', CASE w.ev_type WHEN '2' THEN 'UPDATE' WHEN '3' THEN 'INSERT' ELSE 'DELETE' END, w.ev_class::regclass),
   'unknown'
 FROM pg_rewrite w JOIN named n ON n.classid = 'pg_rewrite'::regclass AND n.objid = w.oid
+JOIN pg_class c ON c.oid = w.ev_class AND c.relpersistence <> 't'
 WHERE w.ev_type <> '1' AND (w.ev_class = $1 OR n.source <> w.ev_class)
 GROUP BY w.oid, w.rulename, w.ev_class, w.ev_type
 UNION ALL
