@@ -78,6 +78,14 @@ static void look_at_type(const char *type, DateLook *look) {
   look->from = "declared type";
 }
 
+/* The one kind that the column's type holds. */
+static void look_at_native(DateLook *look) {
+  look->looks = look->known = true;
+  look->kind = look->profile.kinds == 1u << DATE_TEXT ? DATE_TEXT : TIMESTAMP_TEXT;
+  look->separator = ' ';
+  look->from = "its type";
+}
+
 bool plan_date_look(Arena *arena, Engine *engine, const char *table, const ColumnFacts *column, bool declared,
                     DateLook *ret, Error *err) {
   DateLook look = {.profile = {.rows = -1}};
@@ -86,8 +94,11 @@ bool plan_date_look(Arena *arena, Engine *engine, const char *table, const Colum
   if (!declared && !says && type_is_number(column->type)) return true;
   if (!engine->ops->date_profile(engine, arena, table, column->name, &look.profile, err)) return false;
   const DateProfile *profile = &look.profile;
+  typed = typed && profile->kinds != 0;
   look.from = arena_printf(arena, "sampled %zu values", profile->n_samples);
-  if (profile->n_samples == 0) {
+  if (profile->native) {
+    look_at_native(&look);
+  } else if (profile->n_samples == 0) {
     if (typed) look_at_type(column->type, &look);
   } else if (profile->others == 0 && profile->integers + profile->reals == 0) {
     look_at_texts(profile, &look);
@@ -96,6 +107,11 @@ bool plan_date_look(Arena *arena, Engine *engine, const char *table, const Colum
     look.from = arena_printf(arena, "its %s, and sampled %zu values", typed ? "type" : "name", profile->n_samples);
   }
   if (typed && look.known) look.looks = true;
+  bool usable = look.known && (profile->kinds >> look.kind & 1) != 0;
+  look.refused =
+      (look.known && !usable && (look.looks || says || declared)) || (profile->kinds == 0 && (says || declared));
+  look.known = look.known && usable;
+  look.looks = look.looks && usable;
   *ret = look;
   return true;
 }

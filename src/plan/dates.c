@@ -9,22 +9,34 @@ static const SpecPlace *column_place(const Spec *spec) {
   return spec->date_column.text != NULL ? &spec->date_column.place : &spec->target.place;
 }
 
+/* The engine cannot work with the column, or not with dates of the kind declared. */
+static bool refuse_type(const SpecPlace *place, const char *column, const DateProfile *profile, Error *err) {
+  spec_error(err, place, "“%s” %s", column, profile->why_not);
+  return error_hint(err, "%s", profile->way_out);
+}
+
 /* The only column that looks like a date; none and several are errors that ask. */
 static bool find_column(Resolver *resolver, size_t *ret_column, DateLook *ret_look, Error *err) {
   const TableFacts *table = &resolver->table;
-  const char **names = arena_array(resolver->arena, table->n_columns, sizeof *names);
+  const char **names = arena_array(resolver->arena, table->n_columns, sizeof *names), *refused = NULL;
+  DateProfile why = {0};
   size_t n = 0;
   for (size_t i = 0; i < table->n_columns; i++) {
     DateLook look;
     if (table->columns[i].generated) continue;
     if (!plan_date_look(resolver->arena, resolver->engine, table->name, &table->columns[i], false, &look, err))
       return false;
+    if (look.refused && refused == NULL) {
+      refused = table->columns[i].name;
+      why = look.profile;
+    }
     if (!look.looks) continue;
     names[n++] = table->columns[i].name;
     *ret_column = i;
     *ret_look = look;
   }
   if (n == 1) return true;
+  if (n == 0 && refused != NULL) return refuse_type(&resolver->spec->target.place, refused, &why, err);
   if (n == 0) {
     spec_error(err, &resolver->spec->target.place, "no column of %s looks like a date: by which is its day told?",
                table->name);
@@ -66,10 +78,13 @@ static bool choose_kind(Resolver *resolver, const char *column, const DateLook *
   DateCodec *codec = &resolver->plan->shape.codec;
   const SpecText *declared = &resolver->spec->date_kind;
   if (declared->text == NULL) {
+    if (look->refused) return refuse_type(column_place(resolver->spec), column, &look->profile, err);
     if (!look->known) return ask_kind(resolver, column, err);
     codec->kind = look->kind;
   } else if (!date_kind_parse(declared->text, &codec->kind)) {
     return spec_error(err, &declared->place, "“%s” is not a kind of date", declared->text);
+  } else if ((look->profile.kinds >> codec->kind & 1) == 0) {
+    return refuse_type(&declared->place, column, &look->profile, err);
   }
   if (codec->kind == TIMESTAMP_TEXT) codec->separator = look->known && look->separator != '\0' ? look->separator : ' ';
   plan_infer(resolver, "date_kind", date_kind_name(codec->kind), declared->text == NULL ? look->from : "spec");

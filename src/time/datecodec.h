@@ -11,6 +11,8 @@ typedef enum DateKind {
   UNIX_MILLIS,    /* integer milliseconds */
   JULIAN_DAY      /* real Julian day number (2440587.5 = 1970-01-01T00:00Z) */
 } DateKind;
+/* All kinds, 1 << kind each. */
+#define DATE_KINDS_ALL ((1u << (JULIAN_DAY + 1)) - 1)
 
 /* "date", "timestamp", "unix_seconds", "unix_millis", "julian_day": the words of the spec's `date_kind`. */
 const char *date_kind_name(DateKind kind);

@@ -154,7 +154,7 @@ bool sqlite_date_profile(Engine *base, Arena *arena, const char *table, const ch
                          Error *err) {
   SqliteEngine *engine = sqlite_engine(base);
   const char *name, *sample;
-  DateProfile profile = {0};
+  DateProfile profile = {.kinds = DATE_KINDS_ALL};
   if (!catalog_spelling(engine, arena, table, &name, err) || !has_column(engine, arena, name, column, err))
     return false;
   Place place = {.table = sql_ident(arena, name), .column = sql_ident(arena, column)};
