@@ -76,16 +76,16 @@ static PGconn *open_connection(const char *url, bool own_timeout) {
 
 /* ---- poolers --------------------------------------------------------------------------------------------------- */
 
-enum { PROBE_MS = 3000, PROBES = 3 };
+enum { FIRST_ANSWER_MS = 10000, PROBE_MS = 3000, PROBES = 3 };
 
 /* The process that answers on a connection; 0 when none does in time, −1 when the statement is refused. */
-static int64_t backend_of(PGconn *conn, const char *first) {
+static int64_t backend_of(PGconn *conn, const char *sql, int wait_ms) {
   PG_SCOPED result = NULL;
-  if (!PQsendQuery(conn, first)) return -1;
+  if (!PQsendQuery(conn, sql)) return -1;
   for (;;) {
     while (PQisBusy(conn)) {
       struct pollfd socket = {.fd = PQsocket(conn), .events = POLLIN};
-      if (poll(&socket, 1, PROBE_MS) <= 0) return 0;
+      if (poll(&socket, 1, wait_ms) <= 0) return 0;
       if (!PQconsumeInput(conn)) return -1;
     }
     PGresult *next = PQgetResult(conn);
@@ -97,21 +97,18 @@ static int64_t backend_of(PGconn *conn, const char *first) {
 }
 
 /*
- * A pooler stands between when the process that answers is not the one that greeted. It may hand the server's
+ * A pooler stands between when the process that answers (`mine`) is not the one that greeted. It may hand the server's
  * connection to somebody else after each transaction; then settings, locks and temporary tables are not kept. It does
- * so exactly when a second connection is answered by the same process while the first stands idle, or when the first is
+ * so when a second connection is answered by the same process while the first stands idle, or when the first is
  * answered by another one than before.
  */
-static bool pooler_shares(PGconn *conn, const char *url, bool own_timeout) {
+static bool pooler_shares(PGconn *conn, int64_t mine, const char *url, bool own_timeout) {
   bool shares = false;
-  int64_t mine = backend_of(conn, sql_session_backend);
-  if (mine == PQbackendPID(conn)) return false;
   PGconn *second = open_connection(url, own_timeout);
   for (int i = 0; i < PROBES && !shares && PQstatus(second) == CONNECTION_OK; i++) {
-    int64_t other = backend_of(second, sql_session_backend_held);
+    int64_t other = backend_of(second, sql_session_backend_held, PROBE_MS);
     if (other == 0) break; /* it waits for a server connection of its own */
-    int64_t again = backend_of(conn, sql_session_backend);
-    shares = other < 0 || other == mine || again != mine;
+    shares = other < 0 || other == mine || backend_of(conn, sql_session_backend, PROBE_MS) != mine;
   }
   PQfinish(second);
   return shares;
@@ -126,10 +123,16 @@ static bool check_server(PGconn *conn, const char *url, bool own_timeout, Error 
               version / 10000);
     return error_hint(err, "upgrade the server: PostgreSQL %d gets no more security fixes", version / 10000);
   }
-  if (!pooler_shares(conn, url, own_timeout)) return true;
-  error_set(err, ERR_DATABASE,
-            "a connection pooler in transaction mode stands before the server: it hands the connection to others "
-            "between two transactions, so that settings, locks and temporary tables are not kept");
+  int64_t mine = backend_of(conn, sql_session_backend, FIRST_ANSWER_MS);
+  if (mine <= 0) {
+    error_set(err, ERR_DATABASE, "connected, but the server (or the pool before it) answers nothing");
+    return error_hint(err, "the pool may be used up: look at its clients, then try again");
+  }
+  if (mine == PQbackendPID(conn) || !pooler_shares(conn, mine, url, own_timeout)) return true;
+  error_set(
+      err, ERR_DATABASE,
+      "a connection pooler that is not in session mode stands before the server: it hands the connection to others "
+      "between two transactions, so that settings, locks and temporary tables are not kept");
   return error_hint(err, "connect to the server's own port, or to a pool in session mode");
 }
 

@@ -102,6 +102,7 @@ static bool answer(PgEngine *engine, int sent, PGresult **ret, const char *doing
     result = NULL;
     return true;
   }
+  engine->sqlstate[0] = '\0';
   if (is_copy(status)) return error_set(err, ERR_SPEC, "%s: COPY gives no rows that can be read here", doing);
   pg_fail(engine, result, doing, err);
   if (stopped && err->code == ERR_PAUSED) return error_set(err, ERR_PAUSED, "%s: stopped before it had ended", doing);

@@ -57,7 +57,8 @@ bool pg_run(PgEngine *engine, const char *sql, const char *const *values, int n,
 bool pg_number(PgEngine *engine, const char *sql, const char *const *values, int n, int64_t *ret, const char *doing,
                Error *err);
 /* Parses and resolves one statement without running it (a server-side prepare, forgotten at once). On failure ERR_SPEC
- * where the text is at fault, *ret_offset = byte of the fault in `sql` or −1; *ret_result, where wanted, describes the output columns. */
+ * where the text is at fault, *ret_offset = byte of the fault in `sql` or −1; *ret_result, where wanted, describes the
+ * output columns. */
 bool pg_describe(PgEngine *engine, const char *sql, PGresult **ret_result, int *ret_offset, const char *doing,
                  Error *err);
 /* Fills err for a failed result, or for a lost connection (NULL), as pg_query does. */
