@@ -145,7 +145,7 @@ static void indexes(void **state) {
   TableFacts t = describe(f, "t");
   assert_int_equal(t.n_indexes, 5); /* the index that failed proves nothing */
   script(f,
-         "CREATE TABLE parts (a int) PARTITION BY LIST (a); CREATE TABLE part PARTITION OF parts DEFAULT;"
+         "CREATE TABLE parts (a int) PARTITION BY LIST (a); CREATE TABLE piece PARTITION OF parts DEFAULT;"
          "CREATE UNIQUE INDEX hollow ON ONLY parts (a)");
   assert_int_equal(describe(f, "parts").n_indexes, 0); /* as long as its partitions have none */
   const IndexFacts *part = index_of(&t, "part"), *expr = index_of(&t, "expr"), *unique = index_of(&t, "t_d_c_key");
