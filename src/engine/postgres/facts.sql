@@ -86,7 +86,7 @@ FROM sent s
 LEFT JOIN LATERAL (SELECT true AS outside FROM pg_publication_rel r
   JOIN pg_depend d ON d.classid = 'pg_publication_rel'::regclass AND d.objid = r.oid AND d.refobjid = s.member AND d.refobjsubid > 0
   JOIN pg_attribute a ON a.attrelid = s.member AND a.attnum = d.refobjsubid
-  WHERE r.prpubid = s.publication AND r.prrelid = s.member AND to_jsonb(r) ->> 'prqual' IS NOT NULL AND NOT s.whole
+  WHERE r.prpubid = s.publication AND r.prrelid = s.member AND to_jsonb(r) ->> 'prqual' IS NOT NULL
     AND a.attname <> ALL (SELECT b.attname FROM pg_attribute b WHERE b.attrelid = s.oid AND b.attnum = ANY (s.columns))) AS f
   ON true
 WHERE NOT s.whole AND (s.columns IS NULL OR f.outside)

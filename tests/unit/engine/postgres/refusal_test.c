@@ -88,10 +88,12 @@ static void published_rows_that_cannot_be_told_apart(void **state) {
          "ALTER TABLE nothing REPLICA IDENTITY NOTHING; CREATE TABLE chosen (d date NOT NULL UNIQUE);"
          "ALTER TABLE chosen REPLICA IDENTITY USING INDEX chosen_d_key; CREATE TABLE unsent (d date);"
          "CREATE TABLE parts (d date) PARTITION BY RANGE (d); CREATE TABLE part PARTITION OF parts DEFAULT;"
+         "CREATE TABLE rooted (d date) PARTITION BY RANGE (d); CREATE TABLE leaf PARTITION OF rooted DEFAULT;"
          "CREATE PUBLICATION p FOR TABLE bare, whole, keyed, nothing, chosen, parts;"
+         "CREATE PUBLICATION pr FOR TABLE rooted WITH (publish_via_partition_root);"
          "CREATE PUBLICATION i FOR TABLE inserted WITH (publish = 'insert')");
   static const char *const targets[] = {"whole", "keyed", "inserted", "chosen", "unsent"};
-  static const char *const refused[] = {"bare", "nothing", "parts", "part"};
+  static const char *const refused[] = {"bare", "nothing", "parts", "part", "rooted", "leaf"};
   for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
     assert_a_target(f, targets[i]);
     script(f, arena_printf(&f->arena, "DELETE FROM %s", targets[i])); /* PostgreSQL agrees */
