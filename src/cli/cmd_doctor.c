@@ -8,18 +8,31 @@
 
 static int run(Session *session);
 
-static const CliExample examples[] = {{"tidegate doctor --database flights.db", "is everything as it must be?"},
-                                      {NULL, NULL}};
+static const CliOption options[] = {{"grant", 'g', "ROLE", "print the SQL by which a DBA lets ROLE plan, run and seal"},
+                                    {"publish", 'p', NULL, "with --grant: and swap and roll back"},
+                                    {NULL, '\0', NULL, NULL}};
+
+static const CliExample examples[] = {
+    {"tidegate doctor --database flights.db", "is everything as it must be?"},
+    {"tidegate doctor --grant etl --publish daily_delays > grant.sql", "what a DBA must run first (PostgreSQL)"},
+    {NULL, NULL}};
 
 const Command command_doctor = {
     .name = "doctor",
     .summary = "check the database and this machine, and say what to do",
-    .arguments = "",
+    .arguments = "[TARGET]",
+    .max_args = 1,
+    .options = options,
     .about =
         "Looks and changes nothing: does the database open, can it be written, what settings has it, is there a "
         "ledger and of which version, are there leftover objects, is the tz database here, do the clocks agree, "
-        "is there disk space.",
-    .exits = {ERR_DATABASE, ERR_NOT_FOUND, ERR_NONE},
+        "is there disk space. On PostgreSQL also: the server's version, whether it is the primary, TLS, a pooler, "
+        "and what this role may do with the ledger and with TARGET, or with all targets of tidegate.yaml."
+        "\n\n"
+        "With --grant it prints SQL instead and runs nothing of it: what a DBA runs, in that database, so that ROLE "
+        "may work on TARGET, or on all targets of tidegate.yaml. Without --publish the role can do everything but "
+        "change production.",
+    .exits = {ERR_DATABASE, ERR_SPEC, ERR_NOT_FOUND, ERR_NONE},
     .examples = examples,
     .run = run};
 
@@ -106,12 +119,38 @@ static void look_at_settings(Finder *finder) {
     tell(finder, HEALTH_GOOD, "settings", settings, "");
   else
     tell(finder, HEALTH_BAD, "settings", err.message, error_hint_text(&err));
+  if (engine->ops->health != NULL) return;
   const char *path = finder->session->spec.database_path;
   if (access(path, W_OK) == 0)
     tell(finder, HEALTH_GOOD, "writable", path, "");
   else
     tell(finder, HEALTH_BAD, "writable", arena_printf(&finder->session->arena, "%s cannot be written", path),
          "give this user the right to write the file and its directory");
+}
+
+/* The word of the command line, else every target of tidegate.yaml. */
+static bool find_targets(Session *session, const char *const **ret, size_t *ret_n, Error *err) {
+  const char *word = session_word(session, 0);
+  if (word == NULL) return spec_pipeline_targets(&session->arena, NULL, ret, ret_n, err);
+  const char **one = arena_array(&session->arena, 1, sizeof *one);
+  one[0] = word;
+  *ret = one;
+  *ret_n = 1;
+  return true;
+}
+
+static void look_at_server(Finder *finder, const char *const *targets, size_t n_targets) {
+  Engine *engine = finder->session->engine;
+  const HealthFact *facts = NULL;
+  size_t n = 0;
+  Error err;
+  if (engine->ops->health == NULL) return;
+  if (!engine->ops->health(engine, &finder->session->arena, targets, n_targets, &facts, &n, &err))
+    tell(finder, HEALTH_BAD, "server", err.message, error_hint_text(&err));
+  for (size_t i = 0; i < n; i++) {
+    Health health = facts[i].bad ? HEALTH_BAD : facts[i].todo[0] != '\0' ? HEALTH_NOTE : HEALTH_GOOD;
+    tell(finder, health, facts[i].what, facts[i].how, facts[i].todo);
+  }
 }
 
 /* Objects named like Tidegate's of backfills that are over, or that the ledger does not list at all. */
@@ -155,14 +194,61 @@ static void look_at_ledger(Finder *finder) {
     tell(finder, HEALTH_BAD, "ledger", err.message, error_hint_text(&err));
 }
 
+/* ---- the rights of a role --------------------------------------------------------------------------------------- */
+
+static bool may_grant(const Session *session, size_t n_targets, Error *err) {
+  if (session->engine->ops->grants == NULL) {
+    error_set(err, ERR_USAGE, "--grant: %s has no roles: who may write the file may do everything",
+              session->engine->ops->name);
+    return error_hint(err, "give the user who runs Tidegate the right to write the file and its directory");
+  }
+  if (n_targets > 0) return true;
+  error_set(err, ERR_USAGE,
+            "--grant: for which table? No TARGET is given and no tidegate.yaml from here upwards lists any");
+  return error_hint(err, "tidegate doctor --grant %s TARGET", args_value(session->args, "grant"));
+}
+
+static int print_grants(Session *session, const char *const *targets, size_t n) {
+  const char *role = args_value(session->args, "grant");
+  Json json = {0};
+  Error err;
+  if (!may_grant(session, n, &err)) return session_fail(session, &err);
+  if (session->json) json = session_object(session);
+  if (session->json) json_array(&json, "grants");
+  for (size_t i = 0; i < n; i++) {
+    const char *sql;
+    if (!session->engine->ops->grants(session->engine, &session->arena, role, targets[i],
+                                      args_has(session->args, "publish"), &sql, &err))
+      return session_fail(session, &err);
+    if (session->json)
+      json_text(&json, NULL, sql);
+    else
+      buf_printf(&session->buffer, "%s%s", i == 0 ? "" : "\n", sql);
+  }
+  if (session->json) {
+    json_array_end(&json);
+    session_object_end(session, &json);
+  }
+  return session_flush(session);
+}
+
 static int run(Session *session) {
   Error err;
   Finder finder = {.session = session, .json = {.out = &session->buffer}};
-  if (!session_pipeline(session, NULL, &err)) return session_fail(session, &err);
+  const char *const *targets = NULL;
+  size_t n_targets = 0;
+  if (args_has(session->args, "publish") && !args_has(session->args, "grant")) {
+    error_set(&err, ERR_USAGE, "--publish says what to grant, and --grant ROLE is not given");
+    return session_fail(session, &err);
+  }
+  if (!session_pipeline(session, session_word(session, 0), &err) || !find_targets(session, &targets, &n_targets, &err))
+    return session_fail(session, &err);
+  if (args_has(session->args, "grant")) return print_grants(session, targets, n_targets);
   if (session->json) finder.json = session_object(session);
   if (session->json) json_array(&finder.json, "looked_at");
   tell(&finder, HEALTH_GOOD, "database",
        arena_printf(&session->arena, "%s opens (%s)", session->spec.database_path, session->engine->ops->name), "");
+  look_at_server(&finder, targets, n_targets);
   look_at_settings(&finder);
   look_at_clock(&finder);
   look_at_space(&finder);

@@ -282,6 +282,12 @@ typedef struct Pressure {
   int64_t wal; /* where the write-ahead log ends, for the next look */
 } Pressure;
 
+/* One thing that a person should know of the server or the session. */
+typedef struct HealthFact {
+  const char *what, *how, *todo; /* todo "": all is well */
+  bool bad;                      /* nothing can be done before `todo` is */
+} HealthFact;
+
 /* Where the backfill's objects go, for engines that have such places. NULL and false: the engine's own way. */
 typedef struct EngineOptions {
   const char *schema, *tablespace;
@@ -309,6 +315,10 @@ typedef struct EngineOps {
   bool (*space)(Engine *, SpaceFacts *ret, Error *);
   /* Session settings that change what SQL means, as one text for the digest. */
   bool (*settings)(Engine *, Arena *, const char **ret, Error *);
+  /* What doctor looks at: the server, the session, and what it may do with the ledger and these targets. NULL where
+   * there is no server. */
+  bool (*health)(Engine *, Arena *, const char *const *targets, size_t n, const HealthFact **ret, size_t *ret_n,
+                 Error *);
   bool (*list_tables)(Engine *, Arena *, const char *const **ret, size_t *ret_n, Error *);
   /* ERR_NOT_FOUND when there is no such table or view. */
   bool (*describe_table)(Engine *, Arena *, const char *name, TableFacts *ret, Error *);

@@ -10,39 +10,40 @@
 
 enum { LEDGER_VERSION = 1 };
 
-const char *ledger_sql(const PgEngine *engine, Arena *arena, const char *sql, const char *doc) {
+const char *pg_ledger_sql(const PgEngine *engine, Arena *arena, const char *sql, const char *doc) {
   return sql_fill(arena, sql, "ledger", pg_schema(engine, arena), "now", sql_ledger_now, "doc", doc, NULL);
 }
 
-bool ledger_run(PgEngine *engine, const char *sql, const char *const *values, int n, int64_t *ret_affected,
-                const char *doing, Error *err) {
+bool pg_ledger_run(PgEngine *engine, const char *sql, const char *const *values, int n, int64_t *ret_affected,
+                   const char *doing, Error *err) {
   ARENA_SCOPED arena = {0};
-  return pg_run(engine, ledger_sql(engine, &arena, sql, ""), values, n, ret_affected, doing, err);
+  return pg_run(engine, pg_ledger_sql(engine, &arena, sql, ""), values, n, ret_affected, doing, err);
 }
 
-const char *ledger_int(Arena *arena, int64_t value) { return arena_printf(arena, "%" PRId64, value); }
+const char *pg_ledger_int(Arena *arena, int64_t value) { return arena_printf(arena, "%" PRId64, value); }
 
-bool ledger_no_backfill(const PgEngine *engine, const char *id, Error *err) {
+bool pg_ledger_no_backfill(const PgEngine *engine, const char *id, Error *err) {
   return error_set(err, ERR_NOT_FOUND, "there is no backfill '%s' in the ledger of database %s (schema %s)", id,
                    PQdb(engine->conn), engine->schema);
 }
 
-bool ledger_state(PgEngine *engine, Arena *arena, const char *id, const char **ret_state, Error *err) {
+bool pg_ledger_state(PgEngine *engine, Arena *arena, const char *id, const char **ret_state, Error *err) {
   PG_SCOPED result = NULL;
-  if (!pg_query(engine, ledger_sql(engine, arena, sql_ledger_state, ""), &id, 1, &result, "looking for the backfill",
+  if (!pg_query(engine, pg_ledger_sql(engine, arena, sql_ledger_state, ""), &id, 1, &result, "looking for the backfill",
                 err))
     return false;
-  if (PQntuples(result) == 0) return ledger_no_backfill(engine, id, err);
+  if (PQntuples(result) == 0) return pg_ledger_no_backfill(engine, id, err);
   *ret_state = pg_text(arena, result, 0, 0);
   return true;
 }
 
-bool ledger_note(PgEngine *engine, const char *id, const char *who, const char *what, const char *detail, Error *err) {
+bool pg_ledger_note(PgEngine *engine, const char *id, const char *who, const char *what, const char *detail,
+                    Error *err) {
   int64_t affected = 0;
-  if (!ledger_run(engine, sql_ledger_event, (const char *const[]){id, who, what, detail}, 4, &affected,
-                  "writing down an event", err))
+  if (!pg_ledger_run(engine, sql_ledger_event, (const char *const[]){id, who, what, detail}, 4, &affected,
+                     "writing down an event", err))
     return false;
-  return affected == 1 || ledger_no_backfill(engine, id, err);
+  return affected == 1 || pg_ledger_no_backfill(engine, id, err);
 }
 
 /* ---- the tables ------------------------------------------------------------------------------------------------- */
@@ -62,7 +63,7 @@ static bool check_version(PgEngine *engine, Error *err) {
   static const char doing[] = "reading the ledger's version";
   ARENA_SCOPED arena = {0};
   PG_SCOPED result = NULL;
-  if (!pg_query(engine, ledger_sql(engine, &arena, sql_ledger_version, ""), NULL, 0, &result, doing, err)) {
+  if (!pg_query(engine, pg_ledger_sql(engine, &arena, sql_ledger_version, ""), NULL, 0, &result, doing, err)) {
     if (strcmp(pg_sqlstate(engine), "42703") != 0) return hint_at_rights(engine, err);
   }
   if (PQntuples(result) != 1) { /* no result, where meta has no such column, holds no row */
@@ -99,10 +100,11 @@ static bool create_tables(PgEngine *engine, Error *err) {
   /* IF NOT EXISTS would demand the right to make schemas also where the schema stands ready. */
   if (!pg_number(engine, sql_ledger_schema_exists, (const char *const[]){engine->schema}, 1, &schemas, doing, err))
     return false;
-  if (schemas == 0 && !ledger_run(engine, sql_ledger_create_schema, NULL, 0, NULL, "making the ledger's schema", err))
+  if (schemas == 0 &&
+      !pg_ledger_run(engine, sql_ledger_create_schema, NULL, 0, NULL, "making the ledger's schema", err))
     return hint_at_rights(engine, err);
   for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
-    if (!ledger_run(engine, statements[i], NULL, 0, NULL, doing, err)) return hint_at_rights(engine, err);
+    if (!pg_ledger_run(engine, statements[i], NULL, 0, NULL, doing, err)) return hint_at_rights(engine, err);
   return true;
 }
 
@@ -123,7 +125,7 @@ bool pg_ledger_own_xact(PgEngine *engine, Error *err) {
   int64_t wanted = 0;
   if (!pg_number(engine, sql_ledger_own_xact_wanted, (const char *const[]){engine->schema}, 1, &wanted, doing, err))
     return false;
-  return wanted == 0 || ledger_run(engine, sql_ledger_own_xact, NULL, 0, NULL, doing, err);
+  return wanted == 0 || pg_ledger_run(engine, sql_ledger_own_xact, NULL, 0, NULL, doing, err);
 }
 
 /* ---- the backfill and its state --------------------------------------------------------------------------------- */
@@ -134,14 +136,14 @@ static bool add_backfill(PgEngine *engine, const BackfillRecord *record, Error *
       record->id,        record->target,        record->state,         record->way,
       record->reason,    record->digest,        record->database_id,   record->spec_path,
       record->spec_text, record->pipeline_path, record->pipeline_text, record->plan,
-      record->seal,      record->swap,          record->owner,         ledger_int(&arena, record->created_at)};
+      record->seal,      record->swap,          record->owner,         pg_ledger_int(&arena, record->created_at)};
   int64_t affected = 0;
   const char *state = "";
-  if (!ledger_run(engine, sql_ledger_add, values, sizeof values / sizeof *values, &affected,
-                  "writing down the backfill", err))
+  if (!pg_ledger_run(engine, sql_ledger_add, values, sizeof values / sizeof *values, &affected,
+                     "writing down the backfill", err))
     return false;
-  if (affected == 1) return ledger_note(engine, record->id, record->owner, record->state, record->target, err);
-  return ledger_state(engine, &arena, record->id, &state, err) &&
+  if (affected == 1) return pg_ledger_note(engine, record->id, record->owner, record->state, record->target, err);
+  return pg_ledger_state(engine, &arena, record->id, &state, err) &&
          error_set(err, ERR_STATE, "there is a backfill '%s' already, %s", record->id, state);
 }
 
@@ -150,20 +152,20 @@ static bool add_dates(PgEngine *engine, const char *id, const DateRecord *dates,
   ARENA_SCOPED arena = {0};
   enum { STRIDE = sizeof *dates };
   const char *const values[] = {id,
-                                ledger_ints(&arena, &dates->date, n, STRIDE),
-                                ledger_ints(&arena, &dates->expected, n, STRIDE),
-                                ledger_ints(&arena, &dates->suspect, n, STRIDE),
-                                ledger_ints(&arena, &dates->batch, n, STRIDE),
-                                ledger_fingerprints(&arena, &dates->production, n, STRIDE),
-                                ledger_fingerprints(&arena, &dates->recomputed, n, STRIDE),
-                                ledger_fingerprints(&arena, &dates->stable, n, STRIDE),
-                                ledger_ints(&arena, &dates->inserts, n, STRIDE),
-                                ledger_ints(&arena, &dates->updates, n, STRIDE),
-                                ledger_ints(&arena, &dates->deletes, n, STRIDE),
-                                ledger_ints(&arena, &dates->moves_in, n, STRIDE),
-                                ledger_ints(&arena, &dates->moves_out, n, STRIDE)};
-  return ledger_run(engine, sql_ledger_add_dates, values, sizeof values / sizeof *values, NULL,
-                    "writing down the dates", err);
+                                pg_ledger_ints(&arena, &dates->date, n, STRIDE),
+                                pg_ledger_ints(&arena, &dates->expected, n, STRIDE),
+                                pg_ledger_ints(&arena, &dates->suspect, n, STRIDE),
+                                pg_ledger_ints(&arena, &dates->batch, n, STRIDE),
+                                pg_ledger_fingerprints(&arena, &dates->production, n, STRIDE),
+                                pg_ledger_fingerprints(&arena, &dates->recomputed, n, STRIDE),
+                                pg_ledger_fingerprints(&arena, &dates->stable, n, STRIDE),
+                                pg_ledger_ints(&arena, &dates->inserts, n, STRIDE),
+                                pg_ledger_ints(&arena, &dates->updates, n, STRIDE),
+                                pg_ledger_ints(&arena, &dates->deletes, n, STRIDE),
+                                pg_ledger_ints(&arena, &dates->moves_in, n, STRIDE),
+                                pg_ledger_ints(&arena, &dates->moves_out, n, STRIDE)};
+  return pg_ledger_run(engine, sql_ledger_add_dates, values, sizeof values / sizeof *values, NULL,
+                       "writing down the dates", err);
 }
 
 bool pg_ledger_add(Engine *base, const BackfillRecord *record, const DateRecord *dates, size_t n, Error *err) {
@@ -195,7 +197,7 @@ static bool move(PgEngine *engine, const char *sql, const char *const values[5],
   const char *state = "";
   if (!pg_run(engine, sql, values, n, &affected, "moving the backfill to its next state", err)) return false;
   if (affected == 1) return true;
-  return ledger_state(engine, &arena, values[0], &state, err) &&
+  return pg_ledger_state(engine, &arena, values[0], &state, err) &&
          error_set(err, ERR_STATE, "backfill '%s' is %s, not %s: it cannot become %s", values[0], state, values[1],
                    values[2]);
 }
@@ -209,11 +211,11 @@ bool pg_ledger_move(Engine *base, const char *id, const char *from, const char *
   bool own;
   if (!doc_column(doc, &column, err) || !pg_begin(engine, false, &own, doing, err)) return false;
   const char *setter = doc == NULL ? "" : arena_printf(&arena, ", %s = $5", column);
-  const char *sql = ledger_sql(engine, &arena, sql_ledger_move, setter);
+  const char *sql = pg_ledger_sql(engine, &arena, sql_ledger_move, setter);
   const char *detail =
       reason != NULL ? arena_printf(&arena, "from %s: %s", from, reason) : arena_printf(&arena, "from %s", from);
   bool ok = move(engine, sql, (const char *const[5]){id, from, to, reason, json}, doc == NULL ? 4 : 5, err) &&
-            ledger_note(engine, id, who, to, detail, err);
+            pg_ledger_note(engine, id, who, to, detail, err);
   return pg_end(engine, own, ok, doing, err);
 }
 
@@ -226,9 +228,9 @@ bool pg_ledger_doc(Engine *base, const char *id, const char *doc, const char *js
   bool own;
   if (doc == NULL) return true;
   if (!doc_column(doc, &column, err) || !pg_begin(engine, false, &own, doing, err)) return false;
-  const char *sql = ledger_sql(engine, &arena, sql_ledger_doc, column);
+  const char *sql = pg_ledger_sql(engine, &arena, sql_ledger_doc, column);
   bool ok = pg_run(engine, sql, (const char *const[]){id, json}, 2, &affected, doing, err) &&
-            (affected == 1 || ledger_no_backfill(engine, id, err));
+            (affected == 1 || pg_ledger_no_backfill(engine, id, err));
   return pg_end(engine, own, ok, doing, err);
 }
 
@@ -237,7 +239,7 @@ bool pg_ledger_event(Engine *base, const char *id, const char *who, const char *
   PgEngine *engine = pg_engine(base);
   bool own;
   if (!pg_begin(engine, false, &own, doing, err)) return false;
-  return pg_end(engine, own, ledger_note(engine, id, who, what, detail, err), doing, err);
+  return pg_end(engine, own, pg_ledger_note(engine, id, who, what, detail, err), doing, err);
 }
 
 /* ---- the lease -------------------------------------------------------------------------------------------------- */
@@ -251,8 +253,8 @@ typedef struct Lease {
 /* sql: sql_ledger_lease, or sql_ledger_lease_lock, which waits for whoever holds the row. */
 static bool read_lease(PgEngine *engine, Arena *arena, const char *sql, const char *id, Lease *ret, Error *err) {
   PG_SCOPED result = NULL;
-  if (!pg_query(engine, ledger_sql(engine, arena, sql, ""), &id, 1, &result, "reading the lease", err)) return false;
-  if (PQntuples(result) == 0) return ledger_no_backfill(engine, id, err);
+  if (!pg_query(engine, pg_ledger_sql(engine, arena, sql, ""), &id, 1, &result, "reading the lease", err)) return false;
+  if (PQntuples(result) == 0) return pg_ledger_no_backfill(engine, id, err);
   *ret = (Lease){pg_text(arena, result, 0, 0), pg_int(result, 0, 1), pg_int(result, 0, 2)};
   return true;
 }
@@ -267,14 +269,14 @@ static bool take_lease(PgEngine *engine, const char *id, const char *owner, doub
   if (other && (double)lease.age <= ttl && !(dead != NULL && dead(lease.holder)))
     return error_set(err, ERR_LEASED, "backfill '%s' is driven by %s, heard of %lld s ago", id, lease.holder,
                      (long long)lease.age);
-  if (!ledger_run(engine, sql_ledger_lease_take, (const char *const[]){id, owner}, 2, NULL, doing, err) ||
-      !ledger_run(engine, sql_ledger_prune_xact, NULL, 0, NULL, doing, err))
+  if (!pg_ledger_run(engine, sql_ledger_lease_take, (const char *const[]){id, owner}, 2, NULL, doing, err) ||
+      !pg_ledger_run(engine, sql_ledger_prune_xact, NULL, 0, NULL, doing, err))
     return false;
   *ret_epoch = lease.epoch + 1;
   const char *detail = other ? arena_printf(&arena, "epoch %lld, over from %s, heard of %lld s ago",
                                             (long long)*ret_epoch, lease.holder, (long long)lease.age)
                              : arena_printf(&arena, "epoch %lld", (long long)*ret_epoch);
-  return ledger_note(engine, id, owner, "lease taken", detail, err);
+  return pg_ledger_note(engine, id, owner, "lease taken", detail, err);
 }
 
 bool pg_lease_take(Engine *base, const char *id, const char *owner, double ttl, bool (*dead)(const char *holder),
@@ -300,9 +302,9 @@ bool pg_lease_drop(Engine *base, const char *id, int64_t epoch, Error *err) {
   if (!pg_begin(engine, false, &own, doing, err)) return false;
   bool ok = read_lease(engine, &arena, sql_ledger_lease_lock, id, &lease, err);
   if (ok && lease.holder != NULL && lease.epoch == epoch)
-    ok = ledger_run(engine, sql_ledger_lease_drop, (const char *const[]){id, ledger_int(&arena, epoch)}, 2, NULL, doing,
-                    err) &&
-         ledger_note(engine, id, lease.holder, "lease given back", NULL, err);
+    ok = pg_ledger_run(engine, sql_ledger_lease_drop, (const char *const[]){id, pg_ledger_int(&arena, epoch)}, 2, NULL,
+                       doing, err) &&
+         pg_ledger_note(engine, id, lease.holder, "lease given back", NULL, err);
   return pg_end(engine, own, ok, doing, err);
 }
 
@@ -310,8 +312,8 @@ bool pg_ledger_guard(PgEngine *engine, const char *id, int64_t epoch, Error *err
   ARENA_SCOPED arena = {0};
   Lease lease = {0};
   int64_t affected = 0;
-  if (!ledger_run(engine, sql_ledger_guard, (const char *const[]){id, ledger_int(&arena, epoch)}, 2, &affected,
-                  "checking the lease", err))
+  if (!pg_ledger_run(engine, sql_ledger_guard, (const char *const[]){id, pg_ledger_int(&arena, epoch)}, 2, &affected,
+                     "checking the lease", err))
     return false;
   if (affected == 1) return true;
   if (!read_lease(engine, &arena, sql_ledger_lease, id, &lease, err)) return false;

@@ -10,7 +10,7 @@ static bool read_rows(Engine *base, Arena *arena, const char *sql, const char *i
                       void **ret, size_t *ret_n, Error *err) {
   PgEngine *engine = pg_engine(base);
   PG_SCOPED result = NULL;
-  if (!pg_query(engine, ledger_sql(engine, arena, sql, ""), &id, id == NULL ? 0 : 1, &result, "reading the ledger",
+  if (!pg_query(engine, pg_ledger_sql(engine, arena, sql, ""), &id, id == NULL ? 0 : 1, &result, "reading the ledger",
                 err))
     return false;
   int n = PQntuples(result);

@@ -12,7 +12,7 @@ static const char *array_end(Arena *arena, Buf *out) {
   return arena_strndup(arena, buf_text(out), out->len);
 }
 
-const char *ledger_ints(Arena *arena, const int64_t *first, size_t n, size_t stride) {
+const char *pg_ledger_ints(Arena *arena, const int64_t *first, size_t n, size_t stride) {
   BUF_SCOPED out = {0};
   const char *at = (const char *)first;
   buf_putc(&out, '{');
@@ -20,7 +20,7 @@ const char *ledger_ints(Arena *arena, const int64_t *first, size_t n, size_t str
   return array_end(arena, &out);
 }
 
-const char *ledger_texts(Arena *arena, const char *const *first, size_t n, size_t stride) {
+const char *pg_ledger_texts(Arena *arena, const char *const *first, size_t n, size_t stride) {
   BUF_SCOPED out = {0};
   const char *at = (const char *)first;
   buf_putc(&out, '{');
@@ -41,7 +41,7 @@ const char *ledger_texts(Arena *arena, const char *const *first, size_t n, size_
   return array_end(arena, &out);
 }
 
-const char *ledger_fingerprints(Arena *arena, const Fingerprint *first, size_t n, size_t stride) {
+const char *pg_ledger_fingerprints(Arena *arena, const Fingerprint *first, size_t n, size_t stride) {
   BUF_SCOPED out = {0};
   const char *at = (const char *)first;
   char text[FINGERPRINT_TEXT];
@@ -60,14 +60,14 @@ static bool add_findings(PgEngine *engine, const char *id, const FindingRecord *
   ARENA_SCOPED arena = {0};
   enum { STRIDE = sizeof *findings };
   const char *const values[] = {id,
-                                ledger_ints(&arena, &findings->batch, n, STRIDE),
-                                ledger_texts(&arena, &findings->kind, n, STRIDE),
-                                ledger_texts(&arena, &findings->subject, n, STRIDE),
-                                ledger_texts(&arena, &findings->message, n, STRIDE),
-                                ledger_ints(&arena, &findings->count, n, STRIDE),
-                                ledger_texts(&arena, &findings->examples, n, STRIDE)};
-  return ledger_run(engine, sql_ledger_add_findings, values, sizeof values / sizeof *values, NULL,
-                    "writing down what was found", err);
+                                pg_ledger_ints(&arena, &findings->batch, n, STRIDE),
+                                pg_ledger_texts(&arena, &findings->kind, n, STRIDE),
+                                pg_ledger_texts(&arena, &findings->subject, n, STRIDE),
+                                pg_ledger_texts(&arena, &findings->message, n, STRIDE),
+                                pg_ledger_ints(&arena, &findings->count, n, STRIDE),
+                                pg_ledger_texts(&arena, &findings->examples, n, STRIDE)};
+  return pg_ledger_run(engine, sql_ledger_add_findings, values, sizeof values / sizeof *values, NULL,
+                       "writing down what was found", err);
 }
 
 bool pg_ledger_add_findings(Engine *base, const char *id, const FindingRecord *findings, size_t n, Error *err) {
@@ -77,22 +77,22 @@ bool pg_ledger_add_findings(Engine *base, const char *id, const FindingRecord *f
   const char *state;
   bool own;
   if (!pg_begin(engine, false, &own, doing, err)) return false;
-  bool ok = ledger_state(engine, &arena, id, &state, err) && add_findings(engine, id, findings, n, err);
+  bool ok = pg_ledger_state(engine, &arena, id, &state, err) && add_findings(engine, id, findings, n, err);
   return pg_end(engine, own, ok, doing, err);
 }
 
 bool pg_ledger_object_add(PgEngine *engine, const char *id, const ObjectRecord *object, Error *err) {
   const char *const values[] = {id, object->name, object->role, object->identity};
-  return ledger_run(engine, sql_ledger_object_add, values, 4, NULL, "writing down an object", err) &&
-         ledger_note(engine, id, NULL, "object made", object->name, err);
+  return pg_ledger_run(engine, sql_ledger_object_add, values, 4, NULL, "writing down an object", err) &&
+         pg_ledger_note(engine, id, NULL, "object made", object->name, err);
 }
 
 bool pg_ledger_object_dropped(PgEngine *engine, const char *id, const char *name, Error *err) {
   int64_t affected = 0;
-  if (!ledger_run(engine, sql_ledger_object_dropped, (const char *const[]){id, name}, 2, &affected,
-                  "writing down that an object was dropped", err))
+  if (!pg_ledger_run(engine, sql_ledger_object_dropped, (const char *const[]){id, name}, 2, &affected,
+                     "writing down that an object was dropped", err))
     return false;
-  if (affected == 1) return ledger_note(engine, id, NULL, "object dropped", name, err);
+  if (affected == 1) return pg_ledger_note(engine, id, NULL, "object dropped", name, err);
   return error_set(err, ERR_NOT_FOUND, "the ledger lists no object '%s' of backfill '%s' that still exists", name, id);
 }
 
@@ -105,12 +105,12 @@ static bool forget(PgEngine *engine, const char *id, DateRange range, int64_t ke
   ARENA_SCOPED arena = {0};
   char nothing[FINGERPRINT_TEXT];
   fingerprint_text(&(Fingerprint){0}, nothing);
-  const char *const dates[] = {id, ledger_int(&arena, range.from), ledger_int(&arena, range.to), nothing};
-  const char *const findings[] = {id, ledger_int(&arena, keep)};
-  return ledger_run(engine, sql_ledger_forget_dates, dates, 4, NULL, doing, err) &&
-         ledger_run(engine, sql_ledger_forget_columns, &id, 1, NULL, doing, err) &&
-         ledger_run(engine, sql_ledger_forget_findings, findings, 2, NULL, doing, err) &&
-         ledger_run(engine, sql_ledger_forget_batches, &id, 1, NULL, doing, err);
+  const char *const dates[] = {id, pg_ledger_int(&arena, range.from), pg_ledger_int(&arena, range.to), nothing};
+  const char *const findings[] = {id, pg_ledger_int(&arena, keep)};
+  return pg_ledger_run(engine, sql_ledger_forget_dates, dates, 4, NULL, doing, err) &&
+         pg_ledger_run(engine, sql_ledger_forget_columns, &id, 1, NULL, doing, err) &&
+         pg_ledger_run(engine, sql_ledger_forget_findings, findings, 2, NULL, doing, err) &&
+         pg_ledger_run(engine, sql_ledger_forget_batches, &id, 1, NULL, doing, err);
 }
 
 bool pg_ledger_forget(PgEngine *engine, const char *id, DateRange range, Error *err) {
@@ -120,18 +120,18 @@ bool pg_ledger_forget(PgEngine *engine, const char *id, DateRange range, Error *
 static bool add_batch(PgEngine *engine, const char *id, const BatchRecord *batch, Error *err) {
   ARENA_SCOPED arena = {0};
   const char *const values[] = {id,
-                                ledger_int(&arena, batch->number),
-                                ledger_int(&arena, batch->from),
-                                ledger_int(&arena, batch->to),
-                                ledger_int(&arena, batch->attempt),
-                                ledger_int(&arena, batch->dates),
-                                ledger_int(&arena, batch->rows),
-                                ledger_int(&arena, batch->changes),
+                                pg_ledger_int(&arena, batch->number),
+                                pg_ledger_int(&arena, batch->from),
+                                pg_ledger_int(&arena, batch->to),
+                                pg_ledger_int(&arena, batch->attempt),
+                                pg_ledger_int(&arena, batch->dates),
+                                pg_ledger_int(&arena, batch->rows),
+                                pg_ledger_int(&arena, batch->changes),
                                 arena_printf(&arena, "%.17g", batch->seconds),
                                 batch->token,
                                 batch->log};
-  return ledger_run(engine, sql_ledger_batch_add, values, sizeof values / sizeof *values, NULL,
-                    "writing down the batch", err);
+  return pg_ledger_run(engine, sql_ledger_batch_add, values, sizeof values / sizeof *values, NULL,
+                       "writing down the batch", err);
 }
 
 static bool dates_done(PgEngine *engine, const char *id, int64_t batch, const BatchFacts *facts, Error *err) {
@@ -141,19 +141,19 @@ static bool dates_done(PgEngine *engine, const char *id, int64_t batch, const Ba
   const DateFacts *dates = facts->dates;
   size_t n = facts->n;
   const char *const values[] = {id,
-                                ledger_int(&arena, batch),
-                                ledger_ints(&arena, &dates->date, n, STRIDE),
-                                ledger_fingerprints(&arena, &dates->production, n, STRIDE),
-                                ledger_fingerprints(&arena, &dates->recomputed, n, STRIDE),
-                                ledger_fingerprints(&arena, &dates->stable, n, STRIDE),
-                                ledger_ints(&arena, &dates->inserts, n, STRIDE),
-                                ledger_ints(&arena, &dates->updates, n, STRIDE),
-                                ledger_ints(&arena, &dates->deletes, n, STRIDE),
-                                ledger_ints(&arena, &dates->moves_in, n, STRIDE),
-                                ledger_ints(&arena, &dates->moves_out, n, STRIDE)};
+                                pg_ledger_int(&arena, batch),
+                                pg_ledger_ints(&arena, &dates->date, n, STRIDE),
+                                pg_ledger_fingerprints(&arena, &dates->production, n, STRIDE),
+                                pg_ledger_fingerprints(&arena, &dates->recomputed, n, STRIDE),
+                                pg_ledger_fingerprints(&arena, &dates->stable, n, STRIDE),
+                                pg_ledger_ints(&arena, &dates->inserts, n, STRIDE),
+                                pg_ledger_ints(&arena, &dates->updates, n, STRIDE),
+                                pg_ledger_ints(&arena, &dates->deletes, n, STRIDE),
+                                pg_ledger_ints(&arena, &dates->moves_in, n, STRIDE),
+                                pg_ledger_ints(&arena, &dates->moves_out, n, STRIDE)};
   int64_t affected = 0;
-  if (!ledger_run(engine, sql_ledger_dates_done, values, sizeof values / sizeof *values, &affected,
-                  "marking dates as written", err))
+  if (!pg_ledger_run(engine, sql_ledger_dates_done, values, sizeof values / sizeof *values, &affected,
+                     "marking dates as written", err))
     return false;
   if (affected == (int64_t)n) return true;
   return error_set(err, ERR_STATE, "batch %" PRId64 " wrote %zu dates, but only %" PRId64 " are dates of backfill '%s'",
@@ -168,10 +168,10 @@ static bool add_columns(PgEngine *engine, const char *id, int64_t batch, const i
   for (size_t i = 0; i < shape->n; i++)
     if (changes[i] != 0) changed[n++] = (ColumnChange){shape->columns[i].name, changes[i]};
   if (n == 0) return true;
-  const char *const values[] = {id, ledger_int(&arena, batch),
-                                ledger_texts(&arena, &changed->column, n, sizeof *changed),
-                                ledger_ints(&arena, &changed->rows, n, sizeof *changed)};
-  return ledger_run(engine, sql_ledger_columns_add, values, 4, NULL, "writing down the columns that change", err);
+  const char *const values[] = {id, pg_ledger_int(&arena, batch),
+                                pg_ledger_texts(&arena, &changed->column, n, sizeof *changed),
+                                pg_ledger_ints(&arena, &changed->rows, n, sizeof *changed)};
+  return pg_ledger_run(engine, sql_ledger_columns_add, values, 4, NULL, "writing down the columns that change", err);
 }
 
 bool pg_ledger_batch_done(PgEngine *engine, const char *id, const BatchRecord *batch, const BatchFacts *facts,

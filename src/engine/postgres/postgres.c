@@ -26,6 +26,7 @@ static const EngineOps postgres_ops = {
     .now = pg_now,
     .space = pg_space,
     .settings = pg_settings,
+    .health = pg_health,
     .list_tables = pg_list_tables,
     .describe_table = pg_describe_table,
     .describe_query = pg_describe_query,
