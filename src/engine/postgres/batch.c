@@ -25,7 +25,7 @@ static const char *moves_back_sql(PgEngine *engine, Arena *arena, const ShapeSql
   }
   const char *place = shape_date_place(arena, sql, old_date, dates, n - 1);
   return sql_fill(arena, sql_batch_moves_back, "changes", pg_object(engine, arena, id, "changes"), "old",
-                  shape_list(arena, shape, sql->stored, sql->n_stored, "", "old_"), "old_instant",
+                  pg_shape_list(arena, shape, sql->stored, sql->n_stored, "", "old_"), "old_instant",
                   shape_instant(arena, sql, old_date), "first", instant_text(arena, range.from), "last",
                   instant_text(arena, range.to), "old_place", place, "n", arena_printf(arena, "%zu", n - 1), NULL);
 }
@@ -34,7 +34,7 @@ static bool forget_changes(PgEngine *engine, const Shape *shape, const char *id,
   static const char doing[] = "taking an earlier attempt away";
   ARENA_SCOPED arena = {0};
   ShapeSql sql;
-  if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
+  if (!pg_shape_sql(engine, &arena, shape, &sql, err)) return false;
   const char *forget = sql_fill(&arena, sql_batch_forget, "changes", pg_object(engine, &arena, id, "changes"), "first",
                                 instant_text(&arena, range.from), "last", instant_text(&arena, range.to), NULL);
   return (!shape->keyed ||
@@ -82,9 +82,9 @@ bool pg_settle_moves(EngineWriter *writer, const Shape *shape, Error *err) {
   PgEngine *engine = writer->engine;
   ShapeSql sql;
   const char *changes = pg_object(engine, &arena, writer->id, "changes");
-  if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
+  if (!pg_shape_sql(engine, &arena, shape, &sql, err)) return false;
   const char *settle = sql_fill(&arena, sql_batch_settle_moves, "changes", changes, "match",
-                                shape_key_match(&arena, &sql, "d.", "old_", "m.", "old_"), NULL);
+                                pg_shape_key_match(&arena, &sql, "d.", "old_", "m.", "old_"), NULL);
   return (!shape->keyed || pg_run(engine, settle, NULL, 0, NULL, "settling the moves", err)) &&
          pg_run(engine, sql_fill(&arena, sql_batch_analyze, "changes", changes, NULL), NULL, 0, NULL,
                 "counting the change set", err);
@@ -95,13 +95,13 @@ bool pg_fill_shadow(EngineWriter *writer, const Job *job, const Interrupt *inter
   ARENA_SCOPED arena = {0};
   PgEngine *engine = writer->engine;
   ShapeSql sql;
-  if (!shape_sql(engine, &arena, job->shape, &sql, err)) return false;
+  if (!pg_shape_sql(engine, &arena, job->shape, &sql, err)) return false;
   const char *shadow = pg_object(engine, &arena, writer->id, "shadow");
   const char *clear = sql_fill(&arena, sql_batch_shadow_clear, "shadow", shadow, "in_range",
                                shape_in_range(&arena, &sql, "", (DateRange){job->dates[0], job->dates[job->n]}), NULL);
   const char *fill = job->recompute == NULL ? NULL
                                             : sql_fill(&arena, sql_batch_shadow_fill, "shadow", shadow, "columns",
-                                                       shape_list(&arena, sql.shape, sql.given, sql.n_given, "", ""),
+                                                       pg_shape_list(&arena, sql.shape, sql.given, sql.n_given, "", ""),
                                                        "recompute", shape_recompute(engine, &arena, &sql, job), NULL);
   engine->interrupt = interrupt;
   bool ok = pg_run(engine, clear, NULL, 0, NULL, doing, err) &&

@@ -34,7 +34,7 @@ bool pg_fingerprint(Engine *base, Arena *arena, const Shape *shape, DateRange ra
   PG_SCOPED rows = NULL;
   ShapeSql sql;
   size_t n_dates, n = 0;
-  if (!shape_sql(engine, &scratch, shape, &sql, err)) return false;
+  if (!pg_shape_sql(engine, &scratch, shape, &sql, err)) return false;
   const char *hash = shape_hash(&scratch, &sql, sql.given, sql.n_given, "p.", "");
   if (range.from == range.to) {
     DateFacts *whole = arena_alloc(arena, sizeof *whole);
@@ -67,10 +67,10 @@ bool pg_check_total(Engine *base, const Job *job, const char *expression, DateRa
   ARENA_SCOPED arena = {0};
   PG_SCOPED row = NULL;
   ShapeSql sql;
-  if (!shape_sql(engine, &arena, job->shape, &sql, err)) return false;
+  if (!pg_shape_sql(engine, &arena, job->shape, &sql, err)) return false;
   const char *rows = job->id == NULL ? sql_fill(&arena, sql_changes_production, "target", sql.table, NULL)
                                      : sql_fill(&arena, sql_changes_overlay, "rows",
-                                                shape_overlay(engine, &arena, &sql, job->id, INSTANT_MAX), NULL);
+                                                pg_shape_overlay(engine, &arena, &sql, job->id, INSTANT_MAX), NULL);
   const char *text = sql_fill(&arena, sql_changes_total, "expression",
                               pg_parameters(&arena, expression, &job->shape->codec, sql.date_type, range), "rows", rows,
                               "where", shape_in_range(&arena, &sql, "r.", range), NULL);
@@ -140,7 +140,7 @@ static const char *value_texts(Arena *arena, const ShapeSql *sql) {
     bool is_old = i < sql->n_stored;
     size_t column = is_old ? sql->stored[i] : sql->given[i - sql->n_stored];
     buf_printf(&out, "%s%s::text", i == 0 ? "" : ", ",
-               shape_list(arena, sql->shape, &column, 1, "c.", is_old ? "old_" : "new_"));
+               pg_shape_list(arena, sql->shape, &column, 1, "c.", is_old ? "old_" : "new_"));
   }
   return arena_strdup(arena, buf_text(&out));
 }
@@ -150,7 +150,7 @@ bool pg_change_rows(Engine *base, Arena *arena, const Shape *shape, const char *
   PgEngine *engine = pg_engine(base);
   PG_SCOPED result = NULL;
   ShapeSql sql;
-  if (!shape_sql(engine, arena, shape, &sql, err)) return false;
+  if (!pg_shape_sql(engine, arena, shape, &sql, err)) return false;
   const char *text = sql_fill(arena, date == 0 ? sql_changes_rows : sql_changes_rows_of_date, "values",
                               value_texts(arena, &sql), "changes", pg_object(engine, arena, id, "changes"), NULL);
   const char *const values[] = {arena_printf(arena, "%zu", limit < INT32_MAX ? limit : INT32_MAX),
@@ -171,11 +171,11 @@ bool pg_change_duplicates(Engine *base, const Shape *shape, const char *id, int6
   ShapeSql sql;
   *ret = 0;
   if (!shape->keyed) return true;
-  if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
+  if (!pg_shape_sql(engine, &arena, shape, &sql, err)) return false;
   for (size_t i = 0; i < sql.n_key; i++)
     buf_printf(&key, "%sCASE WHEN c.op = 'D' THEN %s ELSE %s END", i == 0 ? "" : ", ",
-               shape_list(&arena, shape, &sql.key[i], 1, "c.", "old_"),
-               shape_list(&arena, shape, &sql.key[i], 1, "c.", "new_"));
+               pg_shape_list(&arena, shape, &sql.key[i], 1, "c.", "old_"),
+               pg_shape_list(&arena, shape, &sql.key[i], 1, "c.", "new_"));
   const char *text = sql_fill(&arena, sql_changes_duplicates, "changes", pg_object(engine, &arena, id, "changes"),
                               "key", buf_text(&key), NULL);
   return pg_number(engine, text, NULL, 0, ret, "looking for keys that several changes write", err);

@@ -61,7 +61,7 @@ static bool read_examples(Compare *compare, const FindingSource *source, Finding
   return true;
 }
 
-bool compare_find(Compare *compare, const FindingSource *source, Error *err) {
+bool pg_compare_find(Compare *compare, const FindingSource *source, Error *err) {
   Arena *arena = compare->arena;
   const Job *job = compare->job;
   if (job->fingerprint_only && source->kind != FINDING_ROW_CHECK) return true;

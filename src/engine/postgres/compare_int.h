@@ -33,7 +33,7 @@ typedef struct FindingSource {
   ptrdiff_t column;
   bool from_changes;
 } FindingSource;
-bool compare_find(Compare *, const FindingSource *, Error *);
+bool pg_compare_find(Compare *, const FindingSource *, Error *);
 
 /* The facts that are asked of the recompute's rows, after rows, hash and stable hash: one boolean condition each. */
 typedef struct RowFact {

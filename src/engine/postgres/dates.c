@@ -81,7 +81,7 @@ bool pg_count_dates(Engine *base, Arena *arena, const Shape *shape, DateRange ra
   ShapeSql sql;
   size_t n, kept = 0;
   int64_t nulls;
-  if (!shape_sql(engine, arena, shape, &sql, err)) return false;
+  if (!pg_shape_sql(engine, arena, shape, &sql, err)) return false;
   const Instant *starts = starts_of(arena, shape, range, &n);
   DateRecord *dates = arena_array(arena, n, sizeof *dates);
   if (n > 0 && !count_rows(engine, arena, &sql, starts, n, where, dates, err)) return false;
@@ -149,7 +149,7 @@ bool pg_key_faults(Engine *base, Arena *arena, const Shape *shape, DateRange ran
   ShapeSql sql;
   bool nullable = false, enforced = true;
   int64_t duplicates = 0, nulls = 0;
-  if (!shape_sql(engine, arena, shape, &sql, err)) return false;
+  if (!pg_shape_sql(engine, arena, shape, &sql, err)) return false;
   for (size_t i = 0; i < sql.n_key; i++) nullable |= !shape->columns[sql.key[i]].not_null;
   if (sql.n_key > 0 && !is_enforced(engine, arena, &sql, &enforced, err)) return false;
   if (!enforced && !count_faults(engine, arena, &sql, range, sql_dates_duplicate_keys,

@@ -27,11 +27,18 @@ static const char *with_key(const Oracle *oracle, const char *text, bool values)
   const ShapeSql *sql = &oracle->sql;
   const char **pairs = arena_array(oracle->arena, 2 * sql->n_key, sizeof *pairs);
   for (size_t i = 0; i < sql->n_key; i++) {
-    pairs[2 * i] = sql->shape->columns[sql->key[i]].name;
-    pairs[2 * i + 1] = values ? shape_list(oracle->arena, sql->shape, &sql->key[i], 1, "tidegate_n.", "new_")
+    pairs[2 * i] = arena_printf(oracle->arena, ":%s", sql->shape->columns[sql->key[i]].name);
+    pairs[2 * i + 1] = values ? pg_shape_list(oracle->arena, sql->shape, &sql->key[i], 1, "tidegate_n.", "new_")
                               : arena_printf(oracle->arena, "(NULL::%s)", sql->columns[sql->key[i]].type);
   }
   return pg_replace(oracle->arena, text, pairs, sql->n_key);
+}
+
+static const char *parameters(const Oracle *oracle) {
+  BUF_SCOPED out = {0};
+  for (size_t i = 0; i < oracle->sql.n_key; i++)
+    buf_printf(&out, "%s:%s", i == 0 ? "" : ", ", oracle->sql.shape->columns[oracle->sql.key[i]].name);
+  return arena_strdup(oracle->arena, buf_text(&out));
 }
 
 /* Which of the columns that are written does it give? */
@@ -39,7 +46,9 @@ static bool answered(Oracle *oracle, const char *text, Error *err) {
   PG_SCOPED described = NULL;
   const ShapeSql *sql = &oracle->sql;
   int offset;
-  if (!pg_describe(oracle->engine, with_key(oracle, text, false), &described, &offset, doing, err)) return false;
+  if (!pg_describe(oracle->engine, with_key(oracle, text, false), &described, &offset, doing, err))
+    return err->code != ERR_SPEC ? false
+                                 : error_hint(err, "its parameters are the key's columns: %s", parameters(oracle));
   size_t *columns = arena_array(oracle->arena, sql->n_given, sizeof *columns);
   for (size_t i = 0; i < sql->n_given; i++)
     for (int c = 0; c < PQnfields(described); c++)
@@ -59,7 +68,7 @@ static const char *answers(Oracle *oracle) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < oracle->n; i++) {
     const PgColumn *column = &sql->columns[oracle->columns[i]];
-    const char *ours = shape_list(oracle->arena, sql->shape, &oracle->columns[i], 1, "tidegate_n.", "new_");
+    const char *ours = pg_shape_list(oracle->arena, sql->shape, &oracle->columns[i], 1, "tidegate_n.", "new_");
     const char *theirs = arena_printf(oracle->arena, "CAST(tidegate_o.%s AS %s)", column->name, column->cast);
     buf_printf(&out, "%s%s, (%s)::text, (%s)::text", i == 0 ? "" : ", ",
                shape_differs(oracle->arena, sql, oracle->columns[i], ours, theirs), ours, theirs);
@@ -72,8 +81,8 @@ static const char *ask_sql(Oracle *oracle, const char *text) {
   BUF_SCOPED key = {0};
   for (size_t i = 0; i < sql->n_key; i++)
     buf_printf(&key, "%scoalesce(%s::text, 'NULL')", i == 0 ? "" : " || ', ' || ",
-               shape_list(oracle->arena, sql->shape, &sql->key[i], 1, "tidegate_n.", "new_"));
-  const char *date = shape_list(oracle->arena, sql->shape, &sql->shape->date, 1, "tidegate_n.", "new_");
+               pg_shape_list(oracle->arena, sql->shape, &sql->key[i], 1, "tidegate_n.", "new_"));
+  const char *date = pg_shape_list(oracle->arena, sql->shape, &sql->shape->date, 1, "tidegate_n.", "new_");
   return sql_fill(oracle->arena, sql_proof_ask, "date", arena_printf(oracle->arena, "%s::text", date), "key",
                   key.len == 0 ? "NULL" : buf_text(&key), "answers", answers(oracle), "changes", oracle->changes,
                   "oracle", with_key(oracle, text, true), NULL);
@@ -115,7 +124,7 @@ bool pg_ask_oracle(Engine *base, Arena *arena, const Shape *shape, const char *i
                    .changes = pg_object(engine, arena, id, "changes"),
                    .finding = {.kind = FINDING_ROW_CHECK}};
   PG_SCOPED sample = NULL;
-  if (!shape_sql(engine, arena, shape, &oracle.sql, err) || !answered(&oracle, sql, err)) return false;
+  if (!pg_shape_sql(engine, arena, shape, &oracle.sql, err) || !answered(&oracle, sql, err)) return false;
   const ShapeSql *facts = &oracle.sql;
   const char *hash = shape->keyed ? shape_hash(arena, facts, facts->key, facts->n_key, "c.", "new_")
                                   : shape_hash(arena, facts, facts->given, facts->n_given, "c.", "new_");

@@ -47,12 +47,15 @@ static bool make_columns(Probe *probe, Made *made, size_t *ret_n, Error *err) {
   return true;
 }
 
-/* Runs the statement that a query gives, if it gives one. */
-static bool run_given(Probe *probe, const char *query, Error *err) {
-  PG_SCOPED row = NULL;
-  if (!pg_query(probe->engine, query, NULL, 0, &row, doing, err)) return false;
-  const char *statement = PQntuples(row) > 0 ? pg_peek(row, 0, 0) : NULL;
-  return statement == NULL || pg_run(probe->engine, statement, NULL, 0, NULL, doing, err);
+/* Runs the statements that a query gives. */
+static bool run_given(Probe *probe, const char *query, int n_values, Error *err) {
+  PG_SCOPED rows = NULL;
+  if (!pg_query(probe->engine, query, &probe->sql.table, n_values, &rows, doing, err)) return false;
+  for (int i = 0; i < PQntuples(rows); i++) {
+    const char *statement = pg_peek(rows, i, 0);
+    if (statement != NULL && !pg_run(probe->engine, statement, NULL, 0, NULL, doing, err)) return false;
+  }
+  return true;
 }
 
 static const char *is_key(Probe *probe) {
@@ -68,8 +71,9 @@ static bool make_probe(Probe *probe, Error *err) {
   const char *key = is_key(probe);
   return pg_run(probe->engine, sql_fill(probe->arena, sql_proof_probe_create, "target", probe->sql.table, NULL), NULL,
                 0, NULL, doing, err) &&
-         run_given(probe, sql_fill(probe->arena, sql_proof_probe_indexes, "is_key", key, NULL), err) &&
-         run_given(probe, sql_fill(probe->arena, sql_proof_probe_key, "is_key", key, NULL), err);
+         run_given(probe, sql_fill(probe->arena, sql_proof_probe_indexes, "is_key", key, NULL), 0, err) &&
+         run_given(probe, sql_fill(probe->arena, sql_proof_probe_key, "is_key", key, NULL), 0, err) &&
+         run_given(probe, sql_proof_probe_names, 1, err);
 }
 
 /* New rows whole: what the recompute does not give stays as it was. */
@@ -78,18 +82,18 @@ static const char *updates_sql(Probe *probe) {
   BUF_SCOPED values = {0};
   for (size_t i = 0; i < sql->n_stored; i++)
     buf_printf(&values, "%s%s", i == 0 ? "" : ", ",
-               shape_list(probe->arena, sql->shape, &sql->stored[i], 1, "c.",
+               pg_shape_list(probe->arena, sql->shape, &sql->stored[i], 1, "c.",
                           sql->shape->columns[sql->stored[i]].given ? "new_" : "old_"));
   return sql_fill(probe->arena, sql_proof_probe_updates, "columns",
-                  shape_list(probe->arena, sql->shape, sql->stored, sql->n_stored, "", ""), "values", buf_text(&values),
+                  pg_shape_list(probe->arena, sql->shape, sql->stored, sql->n_stored, "", ""), "values", buf_text(&values),
                   "changes", probe->changes, NULL);
 }
 
 static const char *inserts_sql(Probe *probe, const Made *made, size_t n_made) {
   const ShapeSql *sql = &probe->sql;
   BUF_SCOPED columns = {0}, values = {0};
-  buf_puts(&columns, shape_list(probe->arena, sql->shape, sql->given, sql->n_given, "", ""));
-  buf_puts(&values, shape_list(probe->arena, sql->shape, sql->given, sql->n_given, "c.", "new_"));
+  buf_puts(&columns, pg_shape_list(probe->arena, sql->shape, sql->given, sql->n_given, "", ""));
+  buf_puts(&values, pg_shape_list(probe->arena, sql->shape, sql->given, sql->n_given, "c.", "new_"));
   for (size_t i = 0; i < n_made; i++) {
     if (made[i].value == NULL) continue;
     buf_printf(&columns, ", %s", made[i].name);
@@ -143,10 +147,10 @@ bool pg_probe_constraints(Engine *base, Arena *arena, const Shape *shape, const 
   Probe probe = {.engine = engine, .arena = arena, .changes = pg_object(engine, arena, id, "changes")};
   bool own;
   Error ignored;
-  if (!shape_sql(engine, arena, shape, &probe.sql, err)) return false;
-  probe.key = shape->keyed ? shape_list(arena, shape, probe.sql.key, probe.sql.n_key, "", "")
+  if (!pg_shape_sql(engine, arena, shape, &probe.sql, err)) return false;
+  probe.key = shape->keyed ? pg_shape_list(arena, shape, probe.sql.key, probe.sql.n_key, "", "")
                            : "tableoid AS tidegate_part, ctid AS tidegate_tid";
-  probe.same = shape->keyed ? shape_key_match(arena, &probe.sql, "c.", "old_", "p.", "")
+  probe.same = shape->keyed ? pg_shape_key_match(arena, &probe.sql, "c.", "old_", "p.", "")
                             : "c.part = p.tidegate_part AND c.tid = p.tidegate_tid";
   if (!pg_begin(engine, true, &own, doing, err)) return false;
   bool ok = pg_run(engine, sql_proof_savepoint, NULL, 0, NULL, doing, err) && prove(&probe, err);
@@ -176,8 +180,8 @@ static const char *goes(Arena *arena, const ShapeSql *sql, const ChildKey *key) 
     for (size_t k = 0; k < key->n && !key->generated; k++)
       if (strcmp(sql->shape->columns[column].name, key->columns[k]) == 0)
         buf_printf(&changed, "%s%s IS DISTINCT FROM %s", changed.len == 0 ? "" : " OR ",
-                   shape_list(arena, sql->shape, &column, 1, "c.", "new_"),
-                   shape_list(arena, sql->shape, &column, 1, "c.", "old_"));
+                   pg_shape_list(arena, sql->shape, &column, 1, "c.", "new_"),
+                   pg_shape_list(arena, sql->shape, &column, 1, "c.", "old_"));
   }
   buf_puts(&out, "(c.op = 'D'");
   if (changed.len > 0) buf_printf(&out, " OR c.op IN ('U', 'M') AND (%s)", buf_text(&changed));
@@ -189,9 +193,9 @@ static const char *goes(Arena *arena, const ShapeSql *sql, const ChildKey *key) 
 static const char *orphans_sql(Arena *arena, const ShapeSql *sql, const char *changes, const ChildKey *key) {
   bool keyed = sql->shape->keyed;
   const char *same =
-      keyed ? shape_key_match(arena, sql, "c.", "old_", "p.", "") : "c.part = p.tableoid AND c.tid = p.ctid";
+      keyed ? pg_shape_key_match(arena, sql, "c.", "old_", "p.", "") : "c.part = p.tableoid AND c.tid = p.ctid";
   const char *child =
-      keyed ? shape_key_match(arena, sql, "c.", "old_", "k.", "") : "c.part = k.tableoid AND c.tid = k.ctid";
+      keyed ? pg_shape_key_match(arena, sql, "c.", "old_", "k.", "") : "c.part = k.tableoid AND c.tid = k.ctid";
   const char *gone = sql_fill(arena, key->generated ? sql_proof_gone_generated : sql_proof_gone, "changes", changes,
                               "target", sql->table, "same", same, NULL);
   const char *itself =
@@ -208,7 +212,7 @@ bool pg_orphans(Engine *base, Arena *arena, const Shape *shape, const char *id, 
   ShapeSql sql;
   int64_t n = 0;
   const char *child = NULL;
-  if (!shape_sql(engine, arena, shape, &sql, err) ||
+  if (!pg_shape_sql(engine, arena, shape, &sql, err) ||
       !pg_query(engine, sql_proof_children, &sql.table, 1, &rows, looking, err))
     return false;
   for (int i = 0; i < PQntuples(rows) && n == 0; i++) {

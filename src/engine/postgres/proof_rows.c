@@ -187,8 +187,8 @@ static const char *changed(Probe *probe, const char *const *columns, size_t n) {
       if (shape->columns[c].generated) return "true";
       if (shape->columns[c].given)
         buf_printf(&out, "%s%s IS DISTINCT FROM %s", out.len == 0 ? "" : " OR ",
-                   shape_list(probe->arena, shape, &c, 1, "c.", "new_"),
-                   shape_list(probe->arena, shape, &c, 1, "c.", "old_"));
+                   pg_shape_list(probe->arena, shape, &c, 1, "c.", "new_"),
+                   pg_shape_list(probe->arena, shape, &c, 1, "c.", "old_"));
     }
   if (out.len == 0) return sql_proof_inserted;
   return sql_fill(probe->arena, sql_proof_changed, "changes", probe->changes, "columns", buf_text(&out), NULL);

@@ -27,7 +27,7 @@ static const char *same_content(const Publish *publish, const char *left, const 
 const char *pg_publish_match(const Publish *publish, const char *left, const char *prefix) {
   const ShapeSql *sql = publish->sql;
   if (!sql->shape->keyed) return same_content(publish, left, prefix);
-  const char *match = shape_key_match(publish->arena, sql, left, "", "n.", prefix);
+  const char *match = pg_shape_key_match(publish->arena, sql, left, "", "n.", prefix);
   for (size_t i = 0; i < sql->n_key; i++)
     if (!sql->shape->columns[sql->key[i]].not_null)
       return arena_printf(publish->arena, "%s = %s AND %s",
@@ -147,9 +147,9 @@ bool pg_publish_insert(const Publish *publish, const PublishRows *rows, const si
   int64_t inserted;
   if (rows->expected == 0) return true;
   const char *text = sql_fill(publish->arena, sql_publish_insert, "target", publish->sql->table, "columns",
-                              shape_list(publish->arena, shape, columns, n, "", ""), "overriding",
+                              pg_shape_list(publish->arena, shape, columns, n, "", ""), "overriding",
                               publish->sql->identity ? " OVERRIDING SYSTEM VALUE" : "", "values",
-                              shape_list(publish->arena, shape, columns, n, "n.", prefix), "changes", publish->changes,
+                              pg_shape_list(publish->arena, shape, columns, n, "n.", prefix), "changes", publish->changes,
                               "of", rows->of, NULL);
   if (!pg_run(publish->engine, text, NULL, 0, &inserted, doing, err)) return false;
   return inserted == rows->expected ||
@@ -189,7 +189,7 @@ static bool apply_deletes(const Publish *publish, int64_t expected, Error *err) 
 static bool apply_updates(const Publish *publish, const bool *columns, int64_t expected, Error *err) {
   const PublishRows rows = {sql_publish_updated, "old_", "old_", true, expected};
   return pg_publish_spares_children(publish, &rows, columns, "new_", err) &&
-         pg_publish_update(publish, &rows, shape_set(publish->arena, publish->sql, columns, "n.", "new_"),
+         pg_publish_update(publish, &rows, pg_shape_set(publish->arena, publish->sql, columns, "n.", "new_"),
                            "updating the rows that change", err);
 }
 
@@ -256,7 +256,7 @@ bool pg_apply(EngineWriter *writer, const Shape *shape, const bool *columns, Cha
   ARENA_SCOPED arena = {0};
   ShapeSql sql;
   const char *back;
-  if (!shape_sql(writer->engine, &arena, shape, &sql, err)) return false;
+  if (!pg_shape_sql(writer->engine, &arena, shape, &sql, err)) return false;
   const Publish publish = {writer->engine, &arena, &sql, pg_object(writer->engine, &arena, writer->id, "changes")};
   return pg_publish_open(&publish, skip_triggers, &back, err) && pg_publish_changes(&publish, columns, expected, err) &&
          (expected.inserts == 0 || note_rest(&publish, err)) && sequences_on(&publish, err) &&

@@ -60,7 +60,7 @@ static bool revert_init(Revert *revert, PgEngine *engine, Arena *arena, const Sh
   }
   revert->shape = *shape;
   revert->shape.columns = columns;
-  if (!shape_sql(engine, arena, &revert->shape, &revert->sql, err)) return false;
+  if (!pg_shape_sql(engine, arena, &revert->shape, &revert->sql, err)) return false;
   revert->publish = (Publish){engine, arena, &revert->sql, pg_object(engine, arena, id, "changes")};
   return read_fixed(revert, err) && (shape->keyed || read_dates(revert, err));
 }

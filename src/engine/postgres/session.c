@@ -129,7 +129,7 @@ static bool production_unchanged(PgEngine *engine, Arena *arena, const Job *job,
                                  bool *ret, Error *err) {
   ShapeSql sql;
   PG_SCOPED result = NULL;
-  if (!shape_sql(engine, arena, job->shape, &sql, err)) return false;
+  if (!pg_shape_sql(engine, arena, job->shape, &sql, err)) return false;
   DateRange range = {job->dates[0], job->dates[job->n]};
   const char *text = sql_fill(arena, sql_session_production_since, "target", sql.table, "in_range",
                               shape_in_range(arena, &sql, "p.", range), NULL);

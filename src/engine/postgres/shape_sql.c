@@ -76,7 +76,7 @@ static bool is_stored(const ShapeColumn *column) { return !column->generated; }
 static bool is_key(const ShapeColumn *column) { return column->key; }
 static bool is_rest(const ShapeColumn *column) { return !column->generated && !column->given; }
 
-bool shape_sql(PgEngine *engine, Arena *arena, const Shape *shape, ShapeSql *ret, Error *err) {
+bool pg_shape_sql(PgEngine *engine, Arena *arena, const Shape *shape, ShapeSql *ret, Error *err) {
   ShapeSql sql = {.shape = shape};
   PG_SCOPED target = NULL;
   if (!pg_query(engine, sql_shape_target, &shape->table, 1, &target, looking, err)) return false;
@@ -186,7 +186,7 @@ static const char *prefixed(Arena *arena, const Shape *shape, size_t column, con
                       sql_ident(arena, arena_printf(arena, "%s%s", prefix, shape->columns[column].name)));
 }
 
-const char *shape_list(Arena *arena, const Shape *shape, const size_t *columns, size_t n, const char *before,
+const char *pg_shape_list(Arena *arena, const Shape *shape, const size_t *columns, size_t n, const char *before,
                        const char *prefix) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < n; i++)
@@ -194,7 +194,7 @@ const char *shape_list(Arena *arena, const Shape *shape, const size_t *columns, 
   return arena_strdup(arena, buf_text(&out));
 }
 
-const char *shape_set(Arena *arena, const ShapeSql *sql, const bool *columns, const char *before, const char *prefix) {
+const char *pg_shape_set(Arena *arena, const ShapeSql *sql, const bool *columns, const char *before, const char *prefix) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < sql->n_given; i++)
     if (columns[sql->given[i]])
@@ -203,7 +203,7 @@ const char *shape_set(Arena *arena, const ShapeSql *sql, const bool *columns, co
   return arena_strdup(arena, buf_text(&out));
 }
 
-const char *shape_key_match(Arena *arena, const ShapeSql *sql, const char *left, const char *left_prefix,
+const char *pg_shape_key_match(Arena *arena, const ShapeSql *sql, const char *left, const char *left_prefix,
                             const char *right, const char *right_prefix) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < sql->n_key; i++)
@@ -249,7 +249,7 @@ const char *shape_hash(Arena *arena, const ShapeSql *sql, const size_t *columns,
 const char *shape_recompute(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job) {
   DateRange range = {job->dates[0], job->dates[job->n]};
   if (job->recompute == NULL)
-    return sql_fill(arena, sql_shape_rows, "columns", shape_list(arena, sql->shape, sql->given, sql->n_given, "", ""),
+    return sql_fill(arena, sql_shape_rows, "columns", pg_shape_list(arena, sql->shape, sql->given, sql->n_given, "", ""),
                     "table", job->id == NULL ? sql->table : pg_object(engine, arena, job->id, "shadow"), "where",
                     shape_in_range(arena, sql, "", range), NULL);
   BUF_SCOPED columns = {0};
@@ -272,11 +272,11 @@ static const char *new_side(Arena *arena, const ShapeSql *sql) {
   return arena_strdup(arena, buf_text(&out));
 }
 
-const char *shape_overlay(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, Instant before) {
+const char *pg_shape_overlay(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, Instant before) {
   return sql_fill(arena, sql->shape->keyed ? sql_shape_overlay_keyed : sql_shape_overlay_keyless, "columns",
-                  shape_list(arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), "target", sql->table, "changes",
+                  pg_shape_list(arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), "target", sql->table, "changes",
                   pg_object(engine, arena, id, "changes"), "before", arena_printf(arena, "%" PRId64, before), "match",
-                  shape_key_match(arena, sql, "o.", "old_", "p.", ""), "new", new_side(arena, sql), NULL);
+                  pg_shape_key_match(arena, sql, "o.", "old_", "p.", ""), "new", new_side(arena, sql), NULL);
 }
 
 Fingerprint shape_fingerprint(int64_t rows, const char *sum) {

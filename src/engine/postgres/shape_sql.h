@@ -30,7 +30,7 @@ typedef struct ShapeSql {
   bool identity;    /* has a GENERATED ALWAYS AS IDENTITY column: inserts say OVERRIDING SYSTEM VALUE */
 } ShapeSql;
 
-bool shape_sql(PgEngine *, Arena *, const Shape *, ShapeSql *ret, Error *);
+bool pg_shape_sql(PgEngine *, Arena *, const Shape *, ShapeSql *ret, Error *);
 
 /* The date of an instant as a typed literal in the date column's own form: '2024-07-01'::date. */
 const char *shape_bound(Arena *, const ShapeSql *, Instant);
@@ -50,11 +50,11 @@ const char *shape_instant(Arena *, const ShapeSql *, const char *column);
 
 /* Comma-separated columns, each `before` + quoted (prefix + name): "p.", "" → p."a", p."b"; "n.", "new_" → n."new_a" …
  */
-const char *shape_list(Arena *, const Shape *, const size_t *columns, size_t n, const char *before, const char *prefix);
+const char *pg_shape_list(Arena *, const Shape *, const size_t *columns, size_t n, const char *before, const char *prefix);
 /* "a"= n."new_a", … over the given columns that `columns` marks by index in the shape. */
-const char *shape_set(Arena *, const ShapeSql *, const bool *columns, const char *before, const char *prefix);
+const char *pg_shape_set(Arena *, const ShapeSql *, const bool *columns, const char *before, const char *prefix);
 /* "p.k = n.old_k AND …" over the key; IS NOT DISTINCT FROM where a key column may be NULL. */
-const char *shape_key_match(Arena *, const ShapeSql *, const char *left, const char *left_prefix, const char *right,
+const char *pg_shape_key_match(Arena *, const ShapeSql *, const char *left, const char *left_prefix, const char *right,
                             const char *right_prefix);
 /* True when the two sides' values of one column differ: "s.a IS DISTINCT FROM p.a", as text where the type has no
  * equality, within the tolerance equal. Both arguments are full SQL expressions. */
@@ -67,7 +67,7 @@ const char *shape_hash(Arena *, const ShapeSql *, const size_t *columns, size_t 
 const char *shape_recompute(PgEngine *, Arena *, const ShapeSql *, const Job *);
 /* `SELECT all stored columns` of production with the change set applied as far as dates before `before` (INSTANT_MAX:
  * all). */
-const char *shape_overlay(PgEngine *, Arena *, const ShapeSql *, const char *id, Instant before);
+const char *pg_shape_overlay(PgEngine *, Arena *, const ShapeSql *, const char *id, Instant before);
 /* The 128-bit sum that numeric text `sum(hash)` stands for, and the count. */
 Fingerprint shape_fingerprint(int64_t rows, const char *sum);
 

@@ -22,9 +22,9 @@ bool pg_copy_range(EngineWriter *writer, const Shape *shape, DateRange range, Er
   PgEngine *engine = writer->engine;
   PG_SCOPED equals = NULL;
   ShapeSql sql;
-  if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
+  if (!pg_shape_sql(engine, &arena, shape, &sql, err)) return false;
   const char *snapshot = pg_object(engine, &arena, writer->id, "snapshot");
-  const char *columns = shape_list(&arena, shape, sql.stored, sql.n_stored, "", "");
+  const char *columns = pg_shape_list(&arena, shape, sql.stored, sql.n_stored, "", "");
   const char *copy = sql_fill(&arena, sql_snapshot_copy, "snapshot", snapshot, "columns", columns, "target", sql.table,
                               "range", shape_in_range(&arena, &sql, "", range), NULL);
   const char *compare =
@@ -84,11 +84,11 @@ bool pg_restore_range(EngineWriter *writer, const Shape *shape, DateRange range,
   ChangeCounts counts;
   const char *back;
   ShapeSql sql;
-  if (!shape_sql(engine, &arena, &whole, &sql, err)) return false;
+  if (!pg_shape_sql(engine, &arena, &whole, &sql, err)) return false;
   Job job = {.shape = &whole, .id = writer->id, .range = range};
   job.dates = dates_of(&arena, &shape->codec, range, &job.n);
   job.recompute = sql_fill(
-      &arena, sql_snapshot_rows, "columns", shape_list(&arena, shape, sql.stored, sql.n_stored, "", ""), "table",
+      &arena, sql_snapshot_rows, "columns", pg_shape_list(&arena, shape, sql.stored, sql.n_stored, "", ""), "table",
       pg_object(engine, &arena, writer->id, "snapshot"), "range", shape_in_range(&arena, &sql, "", range), NULL);
   const Publish publish = {engine, &arena, &sql, "pg_temp.tidegate_restore"};
   if (!differences(&publish, &job, columns, &counts, err) || !pg_publish_open(&publish, skip_triggers, &back, err) ||
@@ -146,7 +146,7 @@ bool pg_compare_snapshot(Engine *base, Arena *arena, const Job *job, BatchFacts 
   Job against = *job;
   ShapeSql sql;
   BatchFacts facts;
-  if (!shape_sql(pg_engine(base), arena, job->shape, &sql, err)) return false;
+  if (!pg_shape_sql(pg_engine(base), arena, job->shape, &sql, err)) return false;
   old.table = pg_object(pg_engine(base), arena, job->id, "snapshot");
   against.shape = &old;
   against.scope = scope_over(arena, job, from, old.n);

@@ -19,7 +19,7 @@ static const char *allowed(Arena *arena, const Job *job) {
 static const char *old_row(Arena *arena, const ShapeSql *sql) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < sql->n_stored; i++)
-    buf_printf(&out, "%s%s AS %s", i == 0 ? "" : ", ", shape_list(arena, sql->shape, &sql->stored[i], 1, "c.", "old_"),
+    buf_printf(&out, "%s%s AS %s", i == 0 ? "" : ", ", pg_shape_list(arena, sql->shape, &sql->stored[i], 1, "c.", "old_"),
                sql->columns[sql->stored[i]].name);
   return arena_strdup(arena, buf_text(&out));
 }
@@ -45,7 +45,7 @@ bool pg_vanished(Engine *base, Arena *arena, const Job *job, Finding *ret, Error
   PgEngine *engine = pg_engine(base);
   PG_SCOPED rows = NULL;
   ShapeSql sql;
-  if (!shape_sql(engine, arena, job->shape, &sql, err)) return false;
+  if (!pg_shape_sql(engine, arena, job->shape, &sql, err)) return false;
   const char *text =
       sql_fill(arena, sql_vanished_rows, "texts", texts(arena, &sql), "old", old_row(arena, &sql), "changes",
                pg_object(engine, arena, job->id, "changes"), "allowed", allowed(arena, job), NULL);
