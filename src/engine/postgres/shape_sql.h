@@ -3,13 +3,6 @@
 
 #include "engine/postgres/postgres_int.h"
 
-/* The SQLite driver has functions of the same names, and both are in one program. */
-#define shape_sql pg_shape_sql
-#define shape_list pg_shape_list
-#define shape_set pg_shape_set
-#define shape_key_match pg_shape_key_match
-#define shape_overlay pg_shape_overlay
-
 /* One column as SQL needs it. */
 typedef struct PgColumn {
   const char *name;    /* quoted */
