@@ -61,6 +61,15 @@ SELECT 'ALTER TABLE pg_temp.tidegate_probe DROP CONSTRAINT ' || quote_ident(c.co
 JOIN pg_constraint AS c ON c.conindid = i.indexrelid AND c.contype IN ('p', 'u')
 WHERE i.indrelid = 'pg_temp.tidegate_probe'::regclass AND {is_key} LIMIT 1
 
+-- name: probe_names
+-- $1: the target. What is left bears the name of the target's own, so that the server's words name it.
+SELECT DISTINCT ON (x.relname) 'ALTER INDEX ' || i.indexrelid::regclass || ' RENAME TO ' || quote_ident(x.relname)
+FROM pg_index AS i JOIN pg_index AS t ON t.indrelid = to_regclass($1)
+  AND regexp_replace(pg_get_indexdef(t.indexrelid), '^.*? USING ', '') = regexp_replace(pg_get_indexdef(i.indexrelid), '^.*? USING ', '')
+JOIN pg_class AS x ON x.oid = t.indexrelid
+WHERE i.indrelid = 'pg_temp.tidegate_probe'::regclass AND t.indisunique = i.indisunique AND t.indisexclusion = i.indisexclusion
+ORDER BY x.relname, i.indexrelid
+
 -- name: is_key
 -- Is the index i the key's, {key}: whole, of plain columns?
 (i.indpred IS NULL AND i.indexprs IS NULL AND ARRAY(
