@@ -203,7 +203,7 @@ static const SpecRow rows[] = {
       "how many other sessions may be active before the backfill waits; any number"},
      spec_read_tries,
      AT(budget.sessions)},
-    {{"budget.canary", ANY, NULL, "SELECT count(*) FROM orders WHERE customer_id = 42",
+    {{"budget.canary", ANY, NULL, "|\n  SELECT count(*) FROM orders WHERE customer_id = 42",
       "SQL that stands for production's own queries: the backfill waits while it is slow"},
      spec_read_sql,
      AT(budget.canary)},

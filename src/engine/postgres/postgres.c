@@ -36,6 +36,7 @@ static const EngineOps postgres_ops = {
     .count_dates = pg_count_dates,
     .number = pg_op_number,
     .change_token = pg_change_token,
+    .pressure = pg_pressure,
     .unchanged = pg_unchanged,
     .key_faults = pg_key_faults,
     .compare = pg_compare,

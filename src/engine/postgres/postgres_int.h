@@ -113,6 +113,8 @@ bool pg_settings(Engine *, Arena *, const char **, Error *);
 bool pg_op_number(Engine *, const char *, double *, Error *);
 bool pg_change_token(Engine *, Arena *, const char **, Error *);
 bool pg_unchanged(Engine *, const Job *, const char *, int64_t, Unchanged *, Error *);
+/* pressure.c */
+bool pg_pressure(Engine *, Arena *, const Shape *, const PressureLimits *, Pressure *, Error *);
 /* health.c */
 bool pg_health(Engine *, Arena *, const char *const *, size_t, const HealthFact **, size_t *, Error *);
 /* catalog.c, dependents.c, grants.c */
