@@ -22,7 +22,7 @@ _tidegate() {
     status) words=' --database --json --no-color --quiet --help' ;;
     runbook) words=' --database --json --no-color --quiet --help' ;;
     gate) words=' --database --json --no-color --quiet --help' ;;
-    doctor) words=' --database --json --no-color --quiet --help' ;;
+    doctor) words=' --grant --publish --database --json --no-color --quiet --help' ;;
     schedule) words=' --dialect --zone --from --count --gap --overlap --p95 --guard --jitter --start --end --database --json --no-color --quiet --help' ;;
     help) words=' --database --json --no-color --quiet --help init scan plan run diff swap rollback finish discard backfill snapshot check restore status runbook gate doctor schedule help version' ;;
     version) words=' --database --json --no-color --quiet --help' ;;
