@@ -106,16 +106,18 @@ static void look_at_rights(Look *look) {
 static bool look_at_target(Look *look, const char *target, Error *err) {
   PG_SCOPED result = NULL;
   const char *oid, *what = arena_printf(look->arena, "target %s", target);
+  const char *options = arena_printf(look->arena, " %s", target);
   if (!catalog_find(look->engine, look->arena, target, &oid, err)) return false;
   if (oid == NULL) {
-    tell(look, what, "there is no such table that this role can see", ask_for(look, ""), true);
+    tell(look, what, "there is no such table that this role can see", ask_for(look, options), true);
     return true;
   }
   if (!pg_query(look->engine, sql_health_table, &oid, 1, &result, "reading the role's rights", err)) return false;
   if (PQntuples(result) == 0 || !pg_bool(result, 0, 0))
-    tell(look, what, "this role may not read it", ask_for(look, ""), true);
+    tell(look, what, "this role may not read it", ask_for(look, options), true);
   else if (!pg_bool(result, 0, 1))
-    tell(look, what, "this role may plan, run and seal, and not swap", ask_for(look, " --publish"), false);
+    tell(look, what, "this role may plan, run and seal, and not swap",
+         ask_for(look, arena_printf(look->arena, " --publish%s", options)), false);
   else
     tell(look, what, "this role may read and write it", "", false);
   return true;
