@@ -14,11 +14,10 @@ CREATE TEMP VIEW tidegate_look AS SELECT count(*) AS rows FROM (
 {query}) AS tidegate_query
 
 -- name: uses
--- The rules of the view tidegate_look and of every view behind it, and the functions that they call, as far as the
--- catalogue knows: built-in ones and bodies written as text it does not.
+-- The rules of views and the functions that are used, as far as the catalogue knows: built-in ones and bodies written
+-- as text it does not. {seed}: where it begins.
 WITH RECURSIVE uses (classid, objid) AS (
-  SELECT 'pg_catalog.pg_rewrite'::regclass::oid, r.oid FROM pg_catalog.pg_rewrite r
-   WHERE r.ev_class = 'pg_temp.tidegate_look'::regclass
+  {seed}
   UNION
   SELECT n.classid, n.objid
     FROM uses u JOIN pg_catalog.pg_depend d ON d.classid = u.classid AND d.objid = u.objid
@@ -30,25 +29,45 @@ WITH RECURSIVE uses (classid, objid) AS (
       UNION ALL SELECT 'pg_catalog.pg_proc'::regclass::oid, o.oprcode::oid FROM pg_catalog.pg_operator o
        WHERE d.refclassid = 'pg_catalog.pg_operator'::regclass AND o.oid = d.refobjid) n (classid, objid))
 
+-- name: seed_look
+-- The view tidegate_look.
+SELECT 'pg_catalog.pg_rewrite'::regclass::oid, r.oid FROM pg_catalog.pg_rewrite r
+   WHERE r.ev_class = 'pg_temp.tidegate_look'::regclass
+
+-- name: seed_names
+-- The views among the names $1, as SQL spells them, and every function of a name of $2, of whatever schema.
+(SELECT 'pg_catalog.pg_rewrite'::regclass::oid, r.oid
+     FROM unnest($1::text[]) AS n (name) JOIN pg_catalog.pg_class c ON c.oid = to_regclass(n.name) AND c.relkind = 'v'
+     JOIN pg_catalog.pg_rewrite r ON r.ev_class = c.oid AND r.ev_type = '1'
+   UNION ALL
+   SELECT 'pg_catalog.pg_proc'::regclass::oid, p.oid FROM pg_catalog.pg_proc p WHERE p.proname = ANY ($2::text[]))
+
 -- name: relations
 -- Name, columns that are read, and the text when it is a view. A whole row stands in a rule as column 0 of an unknown
--- table: then every column of the tables of that rule counts as read.
-{uses}
+-- table: then every column of the tables of that rule counts as read. {named}: further rows.
+{uses}, found (oid, attnum, whole) AS (
+  SELECT d.refobjid, d.refobjsubid, r.ev_action::text LIKE '%:varattno 0 %'
+    FROM uses u
+    JOIN pg_catalog.pg_depend d ON d.classid = u.classid AND d.objid = u.objid
+         AND d.refclassid = 'pg_catalog.pg_class'::regclass
+    LEFT JOIN pg_catalog.pg_rewrite r ON r.oid = u.objid AND u.classid = 'pg_catalog.pg_rewrite'::regclass
+  {named})
 SELECT c.oid::regclass::text,
        ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a
               WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-                AND (bool_or(r.ev_action::text LIKE '%:varattno 0 %') OR a.attnum = ANY (array_agg(d.refobjsubid)))
+                AND (bool_or(f.whole) OR a.attnum = ANY (array_agg(f.attnum)))
               ORDER BY a.attnum),
        CASE WHEN c.relkind = 'v' THEN pg_catalog.pg_get_viewdef(c.oid) END
-  FROM uses u
-  JOIN pg_catalog.pg_depend d ON d.classid = u.classid AND d.objid = u.objid
-       AND d.refclassid = 'pg_catalog.pg_class'::regclass
-  JOIN pg_catalog.pg_class c ON c.oid = d.refobjid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  FROM found f
+  JOIN pg_catalog.pg_class c ON c.oid = f.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
   JOIN pg_catalog.pg_namespace s ON s.oid = c.relnamespace AND s.nspname NOT IN ('pg_catalog', 'information_schema')
-  LEFT JOIN pg_catalog.pg_rewrite r ON r.oid = u.objid AND u.classid = 'pg_catalog.pg_rewrite'::regclass
- WHERE c.oid <> 'pg_temp.tidegate_look'::regclass
+ WHERE c.oid IS DISTINCT FROM to_regclass('pg_temp.tidegate_look')::oid
  GROUP BY c.oid, c.relkind
  ORDER BY 1
+
+-- name: named_tables
+-- The tables and views among the names $1: of which columns is not known, so of all.
+UNION ALL SELECT to_regclass(n.name)::oid, 0, true FROM unnest($1::text[]) AS n (name)
 
 -- name: functions
 -- Functions that are called and not built in: name, volatile?, body hidden (in a language that can read tables, not
@@ -59,22 +78,14 @@ SELECT p.oid::regproc::text, p.provolatile = 'v',
   FROM uses u
   JOIN pg_catalog.pg_proc p ON p.oid = u.objid AND u.classid = 'pg_catalog.pg_proc'::regclass
   JOIN pg_catalog.pg_language l ON l.oid = p.prolang
- WHERE p.pronamespace <> 'pg_catalog'::regnamespace
+ WHERE p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
  ORDER BY 1
 
 -- name: volatile
--- Which of the names $1 are volatile functions; $2: of any schema, else built-in or in the search path.
+-- Which of the names $1 are volatile functions that are built in or in the search path.
 SELECT DISTINCT p.proname::text FROM pg_catalog.pg_proc p
  WHERE p.proname = ANY ($1::text[]) AND p.provolatile = 'v'
-   AND ($2::bool OR p.pronamespace = 'pg_catalog'::regnamespace OR pg_catalog.pg_function_is_visible(p.oid))
- ORDER BY 1
-
--- name: tables_named
--- Which of the names $1, as SQL spells them, are tables or views.
-SELECT DISTINCT c.oid::regclass::text
-  FROM unnest($1::text[]) AS n (name)
-  JOIN pg_catalog.pg_class c ON c.oid = to_regclass(n.name) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
- WHERE c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+   AND (p.pronamespace = 'pg_catalog'::regnamespace OR pg_catalog.pg_function_is_visible(p.oid))
  ORDER BY 1
 
 -- name: table_name

@@ -92,16 +92,15 @@ static const char *array_of(Arena *arena, const PgNames *names) {
   return arena_strdup(arena, buf_text(&text));
 }
 
-static bool find_volatile(PgEngine *engine, Arena *arena, const PgNames *called, bool any_schema, PgNames *found,
-                          Error *err) {
+static bool find_volatile(PgEngine *engine, Arena *arena, const PgNames *called, PgNames *found, Error *err) {
   PG_SCOPED rows = NULL;
-  const char *const values[] = {array_of(arena, called), any_schema ? "t" : "f"};
-  if (!pg_query(engine, sql_query_volatile, values, 2, &rows, doing, err)) return false;
+  const char *const values[] = {array_of(arena, called)};
+  if (!pg_query(engine, sql_query_volatile, values, 1, &rows, doing, err)) return false;
   for (int i = 0; i < PQntuples(rows); i++) pg_names_add(arena, found, pg_peek(rows, i, 0));
   return true;
 }
 
-/* ---- by the catalogue ------------------------------------------------------------------------------------------- */
+/* ---- what the catalogue knows ----------------------------------------------------------------------------------- */
 
 /* What was found of one query. */
 typedef struct Found {
@@ -110,10 +109,18 @@ typedef struct Found {
   size_t n;
 } Found;
 
-static bool read_relations(PgEngine *engine, Arena *arena, Found *found, Error *err) {
+/* Where the catalogue is entered: `seed` with its n values, and further tables. */
+typedef struct Entry {
+  const char *seed, *named;
+  const char *const *values;
+  int n;
+} Entry;
+
+static bool read_relations(PgEngine *engine, Arena *arena, const Entry *entry, Found *found, Error *err) {
   PG_SCOPED rows = NULL;
-  const char *sql = sql_fill(arena, sql_query_relations, "uses", sql_query_uses, NULL);
-  if (!pg_query(engine, sql, NULL, 0, &rows, doing, err)) return false;
+  const char *uses = sql_fill(arena, sql_query_uses, "seed", entry->seed, NULL);
+  const char *sql = sql_fill(arena, sql_query_relations, "uses", uses, "named", entry->named, NULL);
+  if (!pg_query(engine, sql, entry->values, entry->n, &rows, doing, err)) return false;
   found->n = (size_t)PQntuples(rows);
   found->reads = arena_array(arena, found->n, sizeof *found->reads);
   for (int i = 0; i < PQntuples(rows); i++) {
@@ -126,15 +133,20 @@ static bool read_relations(PgEngine *engine, Arena *arena, Found *found, Error *
   return true;
 }
 
-static bool read_functions(PgEngine *engine, Arena *arena, Found *found, Error *err) {
+static bool read_functions(PgEngine *engine, Arena *arena, const Entry *entry, Found *found, Error *err) {
   PG_SCOPED rows = NULL;
-  const char *sql = sql_fill(arena, sql_query_functions, "uses", sql_query_uses, NULL);
-  if (!pg_query(engine, sql, NULL, 0, &rows, doing, err)) return false;
+  const char *uses = sql_fill(arena, sql_query_uses, "seed", entry->seed, NULL);
+  const char *sql = sql_fill(arena, sql_query_functions, "uses", uses, NULL);
+  if (!pg_query(engine, sql, entry->values, entry->n, &rows, doing, err)) return false;
   for (int i = 0; i < PQntuples(rows); i++) {
     if (pg_bool(rows, i, 1)) pg_names_add(arena, &found->present, pg_peek(rows, i, 0));
     if (pg_bool(rows, i, 2)) pg_names_add(arena, &found->opaque, pg_peek(rows, i, 0));
   }
   return true;
+}
+
+static bool read_catalogue(PgEngine *engine, Arena *arena, const Entry *entry, Found *found, Error *err) {
+  return read_relations(engine, arena, entry, found, err) && read_functions(engine, arena, entry, found, err);
 }
 
 /* *ret_seen is false where no view can be made: without the TEMP privilege, on a standby, inside a transaction that a
@@ -151,8 +163,8 @@ static bool read_by_catalogue(PgEngine *engine, Arena *arena, const char *sql, F
   bool lost =
       !*ret_seen && (refused.code == ERR_LOCKED || refused.code == ERR_PAUSED || pg_sqlstate(engine)[0] == '\0');
   if (lost) *err = refused;
-  bool ok =
-      !lost && (!*ret_seen || (read_relations(engine, arena, found, err) && read_functions(engine, arena, found, err)));
+  const Entry entry = {.seed = sql_query_seed_look, .named = ""};
+  bool ok = !lost && (!*ret_seen || read_catalogue(engine, arena, &entry, found, err));
   pg_undo(engine, own);
   return ok;
 }
@@ -166,39 +178,38 @@ static bool names_follow(const PgToken *token) {
   return is_one_of(token, words) || pg_lex_is_punct(token, ',') || pg_lex_is_punct(token, '(');
 }
 
+/* The name that begins with the token, `table` or `schema.table`; NULL when it is none. */
+static const char *dotted_name(Arena *arena, PgLexer *lexer, PgToken token) {
+  BUF_SCOPED name = {0};
+  for (int parts = 1;; parts++) {
+    bool bare = token.kind == PG_LEX_WORD, quoted = token.kind == PG_LEX_NAME && *token.at == '"';
+    if (parts == 3 || (!bare && !quoted)) return NULL;
+    buf_append(&name, token.at, token.n);
+    PgLexer ahead = *lexer;
+    PgToken dot = pg_lex_next(&ahead);
+    if (!pg_lex_is_punct(&dot, '.')) return arena_strdup(arena, buf_text(&name));
+    buf_putc(&name, '.');
+    token = pg_lex_next(&ahead);
+    *lexer = ahead;
+  }
+}
+
 static PgNames names_in_text(Arena *arena, const char *sql) {
   PgNames names = {0};
   PgLexer lexer = {.at = sql};
   PgToken before = {0};
-  for (PgToken token; (token = pg_lex_next(&lexer)).kind != PG_LEX_END;) {
-    PgToken follows = before;
-    before = token;
-    if (!names_follow(&follows)) continue;
-    BUF_SCOPED name = {0};
-    while (token.kind == PG_LEX_WORD || token.kind == PG_LEX_NAME) {
-      buf_append(&name, token.at, token.n);
-      PgLexer ahead = lexer;
-      PgToken dot = pg_lex_next(&ahead);
-      before = token;
-      if (!pg_lex_is_punct(&dot, '.')) break;
-      buf_putc(&name, '.');
-      token = pg_lex_next(&ahead);
-      lexer = ahead;
-    }
-    if (name.len > 0 && buf_text(&name)[name.len - 1] != '.') pg_names_add(arena, &names, buf_text(&name));
+  for (PgToken token; (token = pg_lex_next(&lexer)).kind != PG_LEX_END; before = token) {
+    const char *name = names_follow(&before) ? dotted_name(arena, &lexer, token) : NULL;
+    if (name != NULL) pg_names_add(arena, &names, name);
   }
   return names;
 }
 
 static bool read_by_text(PgEngine *engine, Arena *arena, const char *sql, Found *found, Error *err) {
-  PG_SCOPED rows = NULL;
   PgNames names = names_in_text(arena, sql);
-  const char *const values[] = {array_of(arena, &names)};
-  if (!pg_query(engine, sql_query_tables_named, values, 1, &rows, doing, err)) return false;
-  found->n = (size_t)PQntuples(rows);
-  found->reads = arena_array(arena, found->n, sizeof *found->reads);
-  for (int i = 0; i < PQntuples(rows); i++) found->reads[i].table = pg_text(arena, rows, i, 0);
-  return true;
+  const char *const values[] = {array_of(arena, &names), array_of(arena, &found->called)};
+  const Entry entry = {.seed = sql_query_seed_names, .named = sql_query_named_tables, .values = values, .n = 2};
+  return read_catalogue(engine, arena, &entry, found, err);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
@@ -209,7 +220,7 @@ bool pg_query_reads(PgEngine *engine, Arena *arena, const char *sql, QueryFacts 
   pg_find_calls(arena, sql, &found.present, &found.called);
   if (!read_by_catalogue(engine, arena, sql, &found, &seen, err)) return false;
   if (!seen && !read_by_text(engine, arena, sql, &found, err)) return false;
-  if (!find_volatile(engine, arena, &found.called, !seen, &found.present, err)) return false;
+  if (!find_volatile(engine, arena, &found.called, &found.present, err)) return false;
   facts->reads = found.reads;
   facts->n_reads = found.n;
   facts->volatile_functions = found.present.items;

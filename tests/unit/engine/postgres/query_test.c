@@ -124,10 +124,14 @@ static void without_the_right_to_temporary_views_the_text_tells(void **state) {
   reader.engine = open_as(f, "tidegate_reader");
   assert_string_equal(
       reads_of(&reader,
-               "SELECT 'slow', public.roll() FROM ONLY raw . flights x JOIN \"Odd 'name\" ON true -- slow\n"
-               ", lateral (SELECT * FROM frozen) AS today"),
-      "\"Odd 'name\"() frozen() raw.flights()");
-  assert_string_equal(volatile_of(&reader, "SELECT public.roll(), random() FROM today"), "random roll");
+               "SELECT 'slow', public.roll(), raw.flights.origin FROM ONLY raw . flights JOIN \"Odd 'name\" o "
+               "ON true -- slow\n, lateral (SELECT * FROM frozen) AS x"),
+      "\"Odd 'name\"(a b,n,d) frozen(flight_date) raw.flights(flight_date,origin,dep_delay,tags,at)");
+  assert_string_equal(reads_of(&reader, "SELECT 1 FROM today"),
+                      "raw.flights(flight_date,dep_delay) slow(flight_date) today(flight_date)");
+  assert_string_equal(volatile_of(&reader, "SELECT public.roll(), random() FROM today"), "current_date roll random");
+  QueryFacts facts = describe(&reader, "SELECT public.hidden(1), pure(2)");
+  assert_string_equal(joined(&reader, facts.opaque_functions, facts.n_opaque), "hidden");
   refused(&reader, "WITH c AS (DELETE FROM raw.flights RETURNING 1) SELECT * FROM c", 5, "data-modifying",
           "only reads");
   close_engine(reader.engine);
