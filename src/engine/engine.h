@@ -145,6 +145,7 @@ typedef struct Shape {
   bool null_dates; /* rows of the recompute without a date are declared to be fine: they are left out */
   bool null_keys;  /* keys that hold a NULL are declared to be fine: NULL equals NULL in them */
   bool keyed;      /* false: no key; whole dates are replaced */
+  bool exchange;   /* published by exchanging whole partitions (EngineOps.exchange_facts) */
   DateCodec codec;
 } Shape;
 
@@ -282,6 +283,14 @@ typedef struct Pressure {
   int64_t wal; /* where the write-ahead log ends, for the next look */
 } Pressure;
 
+/* Can the range be published by exchanging whole partitions, and nothing be lost by it? */
+typedef struct ExchangeFacts {
+  const char *why_not; /* as the end of "not by exchange: …"; NULL: it can */
+  int64_t partitions, rows; /* that would be exchanged; rows by the engine's estimate, those outside the range too */
+  const char *const *checked; /* what was looked at */
+  size_t n_checked;
+} ExchangeFacts;
+
 /* One thing that a person should know of the server or the session. */
 typedef struct HealthFact {
   const char *what, *how, *todo; /* todo "": all is well */
@@ -369,6 +378,9 @@ typedef struct EngineOps {
   bool (*vanished)(Engine *, Arena *, const Job *, Finding *ret, Error *);
   /* Child rows that a delete of the change set would cascade to or orphan: child table and count; NULL child: none. */
   bool (*orphans)(Engine *, Arena *, const Shape *, const char *id, const char **ret_child, int64_t *ret, Error *);
+  /* NULL where the engine has no partitions. skip_triggers: triggers that do not fire are wanted. */
+  bool (*exchange_facts)(Engine *, Arena *, const Shape *, DateRange range, bool skip_triggers, ExchangeFacts *ret,
+                         Error *);
   /* Would every new row of the change set be accepted? NULL, or the database's words for the first that is not. */
   bool (*probe_constraints)(Engine *, Arena *, const Shape *, const char *id, const char **ret_refusal, Error *);
   /* Oracle: for a seeded sample of n changed rows, does the query with :key parameters give the same values? */

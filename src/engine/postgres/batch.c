@@ -1,8 +1,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "engine/postgres/exchange.h"
 #include "engine/postgres/postgres_sql.h"
-#include "engine/postgres/work.h"
 
 static const char *instant_text(Arena *arena, Instant at) { return arena_printf(arena, "%" PRId64, at); }
 
@@ -30,11 +30,14 @@ static const char *moves_back_sql(PgEngine *engine, Arena *arena, const ShapeSql
                   instant_text(arena, range.to), "old_place", place, "n", arena_printf(arena, "%zu", n - 1), NULL);
 }
 
-static bool forget_changes(PgEngine *engine, const Shape *shape, const char *id, DateRange range, Error *err) {
+static bool forget_changes(EngineWriter *writer, const Shape *shape, DateRange range, Error *err) {
   static const char doing[] = "taking an earlier attempt away";
   ARENA_SCOPED arena = {0};
+  PgEngine *engine = writer->engine;
+  const char *id = writer->id;
   ShapeSql sql;
   if (!pg_shape_sql(engine, &arena, shape, &sql, err)) return false;
+  if (shape->exchange) return exchange_forget(writer, &arena, &sql, range, err);
   const char *forget = sql_fill(&arena, sql_batch_forget, "changes", pg_object(engine, &arena, id, "changes"), "first",
                                 instant_text(&arena, range.from), "last", instant_text(&arena, range.to), NULL);
   return (!shape->keyed ||
@@ -51,12 +54,11 @@ static bool forget_earlier(EngineWriter *writer, const Job *job, Error *err) {
   const char *values[] = {writer->id, instant_text(&arena, range.from), instant_text(&arena, range.to)};
   const char *text = sql_fill(&arena, sql_batch_stored_before, "ledger", pg_schema(engine, &arena), NULL);
   if (!pg_number(engine, text, values, 3, &before, "looking for an earlier attempt", err)) return false;
-  return before == 0 || forget_changes(engine, job->shape, writer->id, range, err);
+  return before == 0 || forget_changes(writer, job->shape, range, err);
 }
 
 bool pg_forget(EngineWriter *writer, const Shape *shape, DateRange range, Error *err) {
-  return forget_changes(writer->engine, shape, writer->id, range, err) &&
-         pg_ledger_forget(writer->engine, writer->id, range, err);
+  return forget_changes(writer, shape, range, err) && pg_ledger_forget(writer->engine, writer->id, range, err);
 }
 
 /* ---- a batch
@@ -66,8 +68,10 @@ bool pg_compute(EngineWriter *writer, Arena *arena, const Job *job, const Interr
                 Error *err) {
   PgEngine *engine = writer->engine;
   engine->interrupt = interrupt;
-  bool ok = forget_earlier(writer, job, err) &&
-            compare_into(engine, arena, job, pg_object(engine, arena, writer->id, "changes"), ret, err);
+  bool ok = job->shape->exchange
+                ? exchange_compute(writer, arena, job, ret, err)
+                : forget_earlier(writer, job, err) &&
+                      compare_into(engine, arena, job, pg_object(engine, arena, writer->id, "changes"), ret, err);
   engine->interrupt = NULL;
   return ok;
 }
@@ -83,6 +87,7 @@ bool pg_settle_moves(EngineWriter *writer, const Shape *shape, Error *err) {
   ShapeSql sql;
   const char *changes = pg_object(engine, &arena, writer->id, "changes");
   if (!pg_shape_sql(engine, &arena, shape, &sql, err)) return false;
+  if (shape->exchange) return exchange_seal(writer, &arena, &sql, err);
   const char *settle = sql_fill(&arena, sql_batch_settle_moves, "changes", changes, "match",
                                 pg_shape_key_match(&arena, &sql, "d.", "old_", "m.", "old_"), NULL);
   return (!shape->keyed || pg_run(engine, settle, NULL, 0, NULL, "settling the moves", err)) &&

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
+#include "engine/postgres/exchange.h"
 #include "engine/postgres/postgres_sql.h"
-#include "engine/postgres/work.h"
 
 /* ---- production's fingerprint ----------------------------------------------------------------------------------- */
 
@@ -84,7 +84,7 @@ bool pg_change_counts(Engine *base, const Shape *shape, const char *id, ChangeCo
   ARENA_SCOPED arena = {0};
   PG_SCOPED rows = NULL;
   ChangeCounts counts = {0};
-  (void)shape;
+  if (shape->exchange) return exchange_counts(engine, id, ret, err);
   const char *text = sql_fill(&arena, sql_changes_counts, "changes", pg_object(engine, &arena, id, "changes"), NULL);
   if (!pg_query(engine, text, NULL, 0, &rows, "counting the change set", err)) return false;
   for (int i = 0; i < PQntuples(rows); i++) {
@@ -170,7 +170,7 @@ bool pg_change_duplicates(Engine *base, const Shape *shape, const char *id, int6
   BUF_SCOPED key = {0};
   ShapeSql sql;
   *ret = 0;
-  if (!shape->keyed) return true;
+  if (!shape->keyed || shape->exchange) return true; /* an exchanged partition's own key sees to it */
   if (!pg_shape_sql(engine, &arena, shape, &sql, err)) return false;
   for (size_t i = 0; i < sql.n_key; i++)
     buf_printf(&key, "%sCASE WHEN c.op = 'D' THEN %s ELSE %s END", i == 0 ? "" : ", ",

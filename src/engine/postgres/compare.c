@@ -26,7 +26,8 @@ static const char *column_of(Compare *compare, const char *alias, const char *pr
                                                              compare->job->shape->columns[column].name)));
 }
 
-static const char *recomputed_sql(Compare *compare) {
+/* `rows`: the recompute's, or the same as they were written. */
+static const char *recomputed_sql(Compare *compare, const char *rows) {
   BUF_SCOPED checks = {0};
   const Job *job = compare->job;
   for (size_t i = 0; i < job->n_row_checks && !job->fingerprint_only; i++)
@@ -34,7 +35,7 @@ static const char *recomputed_sql(Compare *compare) {
   const char *place = shape_date_place(compare->arena, &compare->sql,
                                        arena_printf(compare->arena, "q.%s", compare->sql.date), job->dates, job->n);
   return sql_fill(compare->arena, sql_compare_recomputed, "checks", buf_text(&checks), "place", place, "recompute",
-                  shape_recompute(compare->engine, compare->arena, &compare->sql, job), NULL);
+                  rows, NULL);
 }
 
 static const char *production_sql(Compare *compare) {
@@ -42,7 +43,7 @@ static const char *production_sql(Compare *compare) {
   const Job *job = compare->job;
   return sql_fill(compare->arena, sql_compare_production, "place",
                   shape_date_place(compare->arena, sql, sql->date, job->dates, job->n), "stored",
-                  shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "", ""), "target", sql->table,
+                  pg_shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "", ""), "target", sql->table,
                   "in_range", shape_in_range(compare->arena, sql, "", (DateRange){job->dates[0], job->dates[job->n]}),
                   NULL);
 }
@@ -145,9 +146,12 @@ static const char *differences_sql(Compare *compare, const char *rows) {
   buf_puts(&out, "ARRAY[");
   for (const char *op = "IUDM"; *op != '\0'; op++)
     buf_printf(&out, "count(*) FILTER (WHERE r.op = '%c')::numeric, ", *op);
-  buf_printf(&out,
-             "coalesce(sum(%s) FILTER (WHERE r.op IN ('U', 'D')), 0), coalesce(sum(%s) FILTER (WHERE r.op <> 'D'), 0)",
-             given_hash(compare, "r.", "old_"), given_hash(compare, "r.", "new_"));
+  if (compare->table == NULL)
+    buf_puts(&out, "0, 0");
+  else
+    buf_printf(
+        &out, "coalesce(sum(%s) FILTER (WHERE r.op IN ('U', 'D')), 0), coalesce(sum(%s) FILTER (WHERE r.op <> 'D'), 0)",
+        given_hash(compare, "r.", "old_"), given_hash(compare, "r.", "new_"));
   for (size_t i = 0; i < sql->n_given; i++)
     buf_printf(&out, ", count(*) FILTER (WHERE r.op IN ('U', 'M') AND %s)",
                shape_differs(compare->arena, sql, sql->given[i], column_of(compare, "r", "new_", sql->given[i]),
@@ -161,20 +165,26 @@ static const char *differences_sql(Compare *compare, const char *rows) {
 
 static const char *changes_of(Compare *compare) {
   const Job *job = compare->job;
+  if (compare->differing != NULL) return compare->differing;
   return sql_fill(compare->arena, sql_compare_changes_of, "changes", compare->table, "first",
                   instant_text(compare->arena, job->dates[0]), "last", instant_text(compare->arena, job->dates[job->n]),
                   NULL);
 }
 
-static const char *batch_sql(Compare *compare) {
+/* The differences between the new rows, a statement, and production's. */
+static const char *joined_sql(Compare *compare, const char *new_rows) {
   const Job *job = compare->job;
   const char *place = "coalesce(s.tidegate_place, p.tidegate_place)";
-  return sql_fill(compare->arena, sql_compare_batch, "recomputed", compare->recomputed, "instant",
+  return sql_fill(compare->arena, sql_compare_joined, "new_rows", new_rows, "instant",
                   shape_place_instant(compare->arena, place, job->dates, job->n), "old", old_values(compare), "new",
                   new_values(compare), "n", arena_printf(compare->arena, "%zu", job->n), "production",
-                  compare->production, "match", join_match(compare), "differs", differs_sql(compare), "changes",
-                  compare->table, "recomputed_facts", recomputed_facts(compare), "differences",
-                  differences_sql(compare, "d"), NULL);
+                  compare->production, "match", join_match(compare), "differs", differs_sql(compare), NULL);
+}
+
+static const char *batch_sql(Compare *compare) {
+  return sql_fill(compare->arena, sql_compare_batch, "recomputed", compare->recomputed, "joined",
+                  joined_sql(compare, sql_compare_all_of_s), "changes", compare->table, "recomputed_facts",
+                  recomputed_facts(compare), "differences", differences_sql(compare, "d"), NULL);
 }
 
 /* ---- reading facts
@@ -196,7 +206,7 @@ static bool take_recomputed(Compare *compare, const char *place, const char *con
         .rows = rows,
         .where = at < 0 ? "r.tidegate_place IS NULL" : arena_printf(compare->arena, "r.tidegate_place = %ld", at),
         .column = (ptrdiff_t)job->shape->date};
-    return compare_find(compare, &source, err);
+    return pg_compare_find(compare, &source, err);
   }
   DateFacts *date = &compare->dates[at - 1];
   date->recomputed = shape_fingerprint(count, values[FACT_HASH]);
@@ -208,7 +218,7 @@ static bool take_recomputed(Compare *compare, const char *place, const char *con
                             .rows = rows,
                             .where = facts[i].where,
                             .column = facts[i].column};
-    if (source.count > 0 && !compare_find(compare, &source, err)) return false;
+    if (source.count > 0 && !pg_compare_find(compare, &source, err)) return false;
   }
   return true;
 }
@@ -233,8 +243,10 @@ static bool take_differences(Compare *compare, size_t at, const char *const *val
   compare->moves += date->moves_in;
   compare->changes += date->inserts + date->updates + date->deletes + date->moves_in;
   compare->recounted[at] += date->deletes - date->inserts - date->moves_in;
-  differ_by(compare, date, true, values[DIFF_NEW]);
-  differ_by(compare, date, false, values[DIFF_OLD]);
+  if (compare->table != NULL) {
+    differ_by(compare, date, true, values[DIFF_NEW]);
+    differ_by(compare, date, false, values[DIFF_OLD]);
+  }
   for (size_t i = 0; i < compare->sql.n_given; i++)
     compare->column_changes[compare->sql.given[i]] += strtoll(values[DIFF_MORE + i], NULL, 10);
   for (size_t i = 0; i < n; i++) {
@@ -246,7 +258,7 @@ static bool take_differences(Compare *compare, size_t at, const char *const *val
                             .where = facts[i].where,
                             .column = facts[i].column,
                             .from_changes = true};
-    if (source.count > 0 && !compare_find(compare, &source, err)) return false;
+    if (source.count > 0 && !pg_compare_find(compare, &source, err)) return false;
   }
   return true;
 }
@@ -318,11 +330,11 @@ static bool find_moves(Compare *compare, bool *ret_any, Error *err) {
   *ret_any = false;
   if (compare->inserts == 0 || job->shape->columns[job->shape->date].key) return true;
   const char *text = sql_fill(compare->arena, sql_compare_find_moves, "changes", compare->table, "old",
-                              shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "", "old_"), "stored",
-                              shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), "target",
-                              sql->table, "first", instant_text(compare->arena, job->dates[0]), "last",
+                              pg_shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "", "old_"),
+                              "stored", pg_shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "p.", ""),
+                              "target", sql->table, "first", instant_text(compare->arena, job->dates[0]), "last",
                               instant_text(compare->arena, job->dates[job->n]), "match",
-                              shape_key_match(compare->arena, sql, "p.", "", "n.", "new_"), NULL);
+                              pg_shape_key_match(compare->arena, sql, "p.", "", "n.", "new_"), NULL);
   if (!pg_run(compare->engine, text, NULL, 0, &moved, "looking for keys that move", err)) return false;
   *ret_any = moved > 0;
   return true;
@@ -334,10 +346,10 @@ static bool find_repeated(Compare *compare, Error *err) {
   const ShapeSql *sql = &compare->sql;
   for (size_t i = 0; i < compare->job->n; i++)
     odd |= compare->dates[i].production.rows != compare->dates[i].recomputed.rows + compare->recounted[i];
-  const char *key = shape_list(compare->arena, sql->shape, sql->key, sql->n_key, "r.", "");
+  const char *key = pg_shape_list(compare->arena, sql->shape, sql->key, sql->n_key, "r.", "");
   const char *recomputed = arena_printf(compare->arena, "(%s)", compare->recomputed);
   const char *production = arena_printf(compare->arena, "(%s)", compare->production);
-  const char *new_key = shape_list(compare->arena, sql->shape, sql->key, sql->n_key, "r.", "new_");
+  const char *new_key = pg_shape_list(compare->arena, sql->shape, sql->key, sql->n_key, "r.", "new_");
   if (odd)
     return compare_find_repeated(compare, recomputed, key, "true", false, err) &&
            compare_find_repeated(compare, production, key, "true", false, err);
@@ -393,6 +405,15 @@ static bool fingerprint_both(Compare *compare, Error *err) {
          read_production(compare, true, err);
 }
 
+/* The new rows are there already: both sides are read by themselves, and the differences by a join of the two. */
+static bool compare_both(Compare *compare, Error *err) {
+  PG_SCOPED rows = NULL;
+  compare->differing = joined_sql(compare, compare->recomputed);
+  return fingerprint_both(compare, err) &&
+         pg_query(compare->engine, differences_sql(compare, compare->differing), NULL, 0, &rows, recomputing, err) &&
+         take(compare, rows, 'd', err) && find_repeated(compare, err);
+}
+
 /* Without a key the dates whose fingerprints differ give up all their rows and take all the new ones. */
 static bool compare_keyless(Compare *compare, Error *err) {
   BUF_SCOPED places = {0};
@@ -412,13 +433,13 @@ static bool compare_keyless(Compare *compare, Error *err) {
   const char *of_new = shape_place_instant(compare->arena, "s.tidegate_place", job->dates, job->n);
   const char *old =
       sql_fill(compare->arena, sql_compare_keyless_old, "changes", compare->table, "old",
-               shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "", "old_"), "instant", of_old,
-               "stored", shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), "production",
+               pg_shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "", "old_"), "instant", of_old,
+               "stored", pg_shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), "production",
                compare->production, "places", buf_text(&places), NULL);
   const char *new =
       sql_fill(compare->arena, sql_compare_keyless_new, "changes", compare->table, "new",
-               shape_list(compare->arena, sql->shape, sql->given, sql->n_given, "", "new_"), "instant", of_new, "given",
-               shape_list(compare->arena, sql->shape, sql->given, sql->n_given, "s.", ""), "recomputed",
+               pg_shape_list(compare->arena, sql->shape, sql->given, sql->n_given, "", "new_"), "instant", of_new,
+               "given", pg_shape_list(compare->arena, sql->shape, sql->given, sql->n_given, "s.", ""), "recomputed",
                compare->recomputed, "places", buf_text(&places), NULL);
   return pg_run(compare->engine, old, NULL, 0, NULL, recomputing, err) &&
          pg_run(compare->engine, new, NULL, 0, NULL, recomputing, err);
@@ -427,16 +448,18 @@ static bool compare_keyless(Compare *compare, Error *err) {
 /* ---- the whole
  * ------------------------------------------------------------------------------------------------------------ */
 
-static bool compare_init(Compare *compare, Error *err) {
+/* `written`: the new rows where they stand already; NULL: the recompute gives them. */
+static bool compare_init(Compare *compare, const char *written, Error *err) {
   const Job *job = compare->job;
-  if (!shape_sql(compare->engine, compare->arena, job->shape, &compare->sql, err)) return false;
+  if (!pg_shape_sql(compare->engine, compare->arena, job->shape, &compare->sql, err)) return false;
   compare->dates = arena_array(compare->arena, job->n, sizeof *compare->dates);
   for (size_t i = 0; i < job->n; i++) compare->dates[i].date = job->dates[i];
   compare->recounted = arena_array(compare->arena, job->n, sizeof *compare->recounted);
   compare->column_changes = arena_array(compare->arena, job->shape->n, sizeof *compare->column_changes);
   for (size_t i = 0; i < compare->sql.n_given; i++)
     compare->tolerant |= job->shape->columns[compare->sql.given[i]].tolerance > 0;
-  compare->recomputed = recomputed_sql(compare);
+  compare->recomputed = recomputed_sql(
+      compare, written != NULL ? written : shape_recompute(compare->engine, compare->arena, &compare->sql, job));
   compare->production = production_sql(compare);
   return true;
 }
@@ -447,29 +470,43 @@ bool compare_overlay(PgEngine *engine, Arena *arena, const ShapeSql *sql, const 
   if (!pg_query(engine, sql_compare_overlay_name, &job->shape->table, 1, &rows, recomputing, err)) return false;
   const char *name = pg_peek(rows, 0, 0);
   const char *text = on ? sql_fill(arena, sql_compare_overlay_create, "name", name, "overlay",
-                                   shape_overlay(engine, arena, sql, job->id, job->dates[0]), NULL)
+                                   pg_shape_overlay(engine, arena, sql, job->id, job->dates[0]), NULL)
                         : sql_fill(arena, sql_compare_overlay_drop, "name", name, NULL);
   return pg_run(engine, text, NULL, 0, NULL, recomputing, err);
+}
+
+static BatchFacts batch_facts(const Compare *compare, const char *token) {
+  return (BatchFacts){.dates = compare->dates,
+                      .n = compare->job->n,
+                      .findings = compare->findings,
+                      .n_findings = compare->n_findings,
+                      .column_changes = compare->column_changes,
+                      .rows = compare->rows,
+                      .changes = compare->changes,
+                      .token = token};
 }
 
 bool compare_into(PgEngine *engine, Arena *arena, const Job *job, const char *table, BatchFacts *ret, Error *err) {
   Compare compare = {.engine = engine, .arena = arena, .job = job, .table = table};
   const char *token;
-  if (!engine->base.ops->change_token(&engine->base, arena, &token, err) || !compare_init(&compare, err) ||
+  if (!engine->base.ops->change_token(&engine->base, arena, &token, err) || !compare_init(&compare, NULL, err) ||
       !compare_overlay(engine, arena, &compare.sql, job, true, err))
     return false;
   bool ok = job->fingerprint_only ? fingerprint_both(&compare, err)
             : job->shape->keyed   ? compare_keyed(&compare, err)
                                   : compare_keyless(&compare, err);
   if (!ok || !compare_overlay(engine, arena, &compare.sql, job, false, err)) return false;
-  *ret = (BatchFacts){.dates = compare.dates,
-                      .n = job->n,
-                      .findings = compare.findings,
-                      .n_findings = compare.n_findings,
-                      .column_changes = compare.column_changes,
-                      .rows = compare.rows,
-                      .changes = compare.changes,
-                      .token = token};
+  *ret = batch_facts(&compare, token);
+  return true;
+}
+
+bool compare_written(PgEngine *engine, Arena *arena, const Job *job, const char *written, BatchFacts *ret, Error *err) {
+  Compare compare = {.engine = engine, .arena = arena, .job = job};
+  const char *token;
+  if (!engine->base.ops->change_token(&engine->base, arena, &token, err) || !compare_init(&compare, written, err) ||
+      !compare_both(&compare, err))
+    return false;
+  *ret = batch_facts(&compare, token);
   return true;
 }
 
@@ -481,12 +518,13 @@ bool pg_compare(Engine *base, Arena *arena, const Job *job, const Interrupt *int
   engine->interrupt = interrupt;
   bool ok = pg_begin(engine, true, &own, recomputing, err);
   if (ok) {
-    ok = shape_sql(engine, arena, job->shape, &sql, err) &&
+    ok = pg_shape_sql(engine, arena, job->shape, &sql, err) &&
          (job->fingerprint_only ||
           pg_run(engine, changes_create_sql(engine, arena, &sql, "TEMP", table), NULL, 0, NULL, recomputing, err)) &&
          compare_into(engine, arena, job, table, ret, err);
     if (ok && nested && !job->fingerprint_only)
-      ok = pg_run(engine, sql_fill(arena, sql_objects_drop, "table", table, NULL), NULL, 0, NULL, recomputing, err);
+      ok = pg_run(engine, sql_fill(arena, sql_objects_drop, "kind", "TABLE", "table", table, NULL), NULL, 0, NULL,
+                  recomputing, err);
     pg_undo(engine, own);
   }
   engine->interrupt = NULL;

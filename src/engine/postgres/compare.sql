@@ -11,17 +11,20 @@ SELECT q.*{checks}, {place} AS tidegate_place FROM (
 -- Production's rows of the dates, each with where it lies.
 SELECT tableoid AS tidegate_part, ctid AS tidegate_tid, {place} AS tidegate_place, {stored} FROM {target} WHERE {in_range}
 
+-- name: joined
+-- The differences between the recompute's rows and production's, in the change set's form. {new_rows}: a statement.
+(SELECT CASE WHEN p.tidegate_tid IS NULL THEN 'I' WHEN s.tidegate_here IS NULL THEN 'D'
+    WHEN s.tidegate_place IS DISTINCT FROM p.tidegate_place THEN 'M' ELSE 'U' END::"char" AS op,
+  {instant} AS date, p.tidegate_part AS part, p.tidegate_tid AS tid, {old}, {new}
+FROM (SELECT s.*, true AS tidegate_here FROM ({new_rows}) AS s WHERE s.tidegate_place BETWEEN 1 AND {n}) AS s
+FULL JOIN ({production}) AS p ON {match}
+WHERE p.tidegate_tid IS NULL OR s.tidegate_here IS NULL{differs})
+
 -- name: batch
 -- In one statement and snapshot: the differences go into {changes}, and what was recomputed and what differs is told date
 -- by date. 's' rows tell of the recompute, 'd' rows of the differences.
 WITH s AS MATERIALIZED ({recomputed}),
-d AS MATERIALIZED (
-  SELECT CASE WHEN p.tidegate_tid IS NULL THEN 'I' WHEN s.tidegate_here IS NULL THEN 'D'
-      WHEN s.tidegate_place IS DISTINCT FROM p.tidegate_place THEN 'M' ELSE 'U' END::"char" AS op,
-    {instant} AS date, p.tidegate_part AS part, p.tidegate_tid AS tid, {old}, {new}
-  FROM (SELECT *, true AS tidegate_here FROM s WHERE tidegate_place BETWEEN 1 AND {n}) AS s
-  FULL JOIN ({production}) AS p ON {match}
-  WHERE p.tidegate_tid IS NULL OR s.tidegate_here IS NULL{differs}),
+d AS MATERIALIZED (SELECT * FROM {joined} AS r),
 added AS (INSERT INTO {changes} SELECT * FROM d)
 SELECT 's' AS side, tidegate_place AS place, {recomputed_facts} FROM s GROUP BY tidegate_place
 UNION ALL
@@ -83,3 +86,6 @@ DROP VIEW pg_temp.{name}
 -- name: overlay_name
 -- $1: the target's name. Its bare name.
 SELECT quote_ident(relname) FROM pg_class WHERE oid = to_regclass($1)
+
+-- name: all_of_s
+SELECT * FROM s

@@ -11,7 +11,8 @@ typedef struct Compare {
   Arena *arena;
   const Job *job;
   ShapeSql sql;
-  const char *table;      /* where the differences go */
+  const char *table;      /* where the differences go; NULL: nowhere, the new rows are written already */
+  const char *differing;  /* the differences as rows of the change set's form */
   const char *recomputed; /* the statement compare.sql calls `recomputed` */
   const char *production; /* … and `production` */
   bool tolerant;          /* some column has a tolerance */

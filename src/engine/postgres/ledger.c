@@ -95,7 +95,8 @@ static bool create_tables(PgEngine *engine, Error *err) {
       sql_ledger_create_meta,   sql_ledger_fill_meta,          sql_ledger_create_backfill,
       sql_ledger_create_date,   sql_ledger_create_batch,       sql_ledger_create_col,
       sql_ledger_create_object, sql_ledger_create_finding,     sql_ledger_create_finding_index,
-      sql_ledger_create_event,  sql_ledger_create_event_index, sql_ledger_create_xact};
+      sql_ledger_create_event,  sql_ledger_create_event_index, sql_ledger_create_xact,
+      sql_ledger_create_exchange};
   int64_t schemas = 0;
   /* IF NOT EXISTS would demand the right to make schemas also where the schema stands ready. */
   if (!pg_number(engine, sql_ledger_schema_exists, (const char *const[]){engine->schema}, 1, &schemas, doing, err))

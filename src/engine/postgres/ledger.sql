@@ -139,6 +139,21 @@ CREATE TABLE {ledger}.object (
   PRIMARY KEY (backfill, name)
 )
 
+-- name: create_exchange
+-- The partitions that a backfill exchanges. swapped: the transaction that put the replacement into production.
+CREATE TABLE {ledger}.exchange (
+  backfill text NOT NULL,
+  nth int8 NOT NULL,
+  partition text NOT NULL,
+  lower text NOT NULL,
+  upper text NOT NULL,
+  range_from int8 NOT NULL,
+  range_to int8 NOT NULL,
+  sealed boolean NOT NULL DEFAULT false,
+  swapped xid8,
+  PRIMARY KEY (backfill, nth)
+)
+
 -- name: create_event
 -- Who did what, and when.
 CREATE TABLE {ledger}.event (

@@ -13,10 +13,14 @@ CREATE INDEX ON {table} ({date})
 
 -- name: mark
 -- By this the object is known as ours, beside its name and identity.
-COMMENT ON TABLE {table} IS {text}
+COMMENT ON {kind} {table} IS {text}
 
 -- name: drop
-DROP TABLE {table}
+DROP {kind} {table}
+
+-- name: is_view
+-- $1: the name.
+SELECT count(*) FROM pg_class WHERE oid = to_regclass($1) AND relkind = 'v'
 
 -- name: limits
 -- $1 milliseconds to wait for a lock, $2 that a statement may take, $3 that the session may idle in the transaction.

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/postgres/work.h"
+#include "engine/postgres/exchange.h"
 
 static void pg_close(Engine *base) {
   PgEngine *engine = pg_engine(base);
@@ -39,6 +39,7 @@ static const EngineOps postgres_ops = {
     .pressure = pg_pressure,
     .unchanged = pg_unchanged,
     .key_faults = pg_key_faults,
+    .exchange_facts = pg_exchange_facts,
     .compare = pg_compare,
     .fingerprint = pg_fingerprint,
     .check_total = pg_check_total,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/postgres/exchange.h"
 #include "engine/postgres/postgres_sql.h"
 
 /* From one changed row in so many on, the range is read whole rather than looked up row by row. */
@@ -149,8 +150,8 @@ bool pg_publish_insert(const Publish *publish, const PublishRows *rows, const si
   const char *text = sql_fill(publish->arena, sql_publish_insert, "target", publish->sql->table, "columns",
                               pg_shape_list(publish->arena, shape, columns, n, "", ""), "overriding",
                               publish->sql->identity ? " OVERRIDING SYSTEM VALUE" : "", "values",
-                              pg_shape_list(publish->arena, shape, columns, n, "n.", prefix), "changes", publish->changes,
-                              "of", rows->of, NULL);
+                              pg_shape_list(publish->arena, shape, columns, n, "n.", prefix), "changes",
+                              publish->changes, "of", rows->of, NULL);
   if (!pg_run(publish->engine, text, NULL, 0, &inserted, doing, err)) return false;
   return inserted == rows->expected ||
          error_set(err, ERR_DRIFT, "%s: %" PRId64 " rows instead of %" PRId64 " were put in", doing, inserted,
@@ -257,6 +258,7 @@ bool pg_apply(EngineWriter *writer, const Shape *shape, const bool *columns, Cha
   ShapeSql sql;
   const char *back;
   if (!pg_shape_sql(writer->engine, &arena, shape, &sql, err)) return false;
+  if (shape->exchange) return exchange_apply(writer, &arena, &sql, expected, err);
   const Publish publish = {writer->engine, &arena, &sql, pg_object(writer->engine, &arena, writer->id, "changes")};
   return pg_publish_open(&publish, skip_triggers, &back, err) && pg_publish_changes(&publish, columns, expected, err) &&
          (expected.inserts == 0 || note_rest(&publish, err)) && sequences_on(&publish, err) &&

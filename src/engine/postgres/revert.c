@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "engine/postgres/exchange.h"
 #include "engine/postgres/postgres_sql.h"
 #include "engine/postgres/publish.h"
 
@@ -134,6 +135,7 @@ bool pg_conflicts(Engine *base, Arena *arena, const Shape *shape, const char *id
   Revert revert = {0};
   PG_SCOPED rows = NULL;
   if (!revert_init(&revert, pg_engine(base), arena, shape, id, err)) return false;
+  if (shape->exchange) return exchange_conflicts(pg_engine(base), arena, &revert.sql, id, max_examples, ret, err);
   const char *limit = arena_printf(arena, "%zu", max_examples);
   const char *text = sql_fill(arena, sql_revert_show, "judge", judge_sql(&revert), NULL);
   if (!pg_query(pg_engine(base), text, &limit, 1, &rows, looking, err)) return false;
@@ -256,8 +258,9 @@ bool pg_revert(EngineWriter *writer, const Shape *shape, const bool *columns, La
   Revert revert = {0};
   int64_t conflicts;
   const char *back;
-  if (!revert_init(&revert, writer->engine, &arena, shape, writer->id, err) ||
-      !pg_run(writer->engine, sql_fill(&arena, sql_revert_conflicts, "judge", judge_sql(&revert), NULL), NULL, 0,
+  if (!revert_init(&revert, writer->engine, &arena, shape, writer->id, err)) return false;
+  if (shape->exchange) return exchange_revert(writer, &arena, &revert.sql, later, ret_left, err);
+  if (!pg_run(writer->engine, sql_fill(&arena, sql_revert_conflicts, "judge", judge_sql(&revert), NULL), NULL, 0,
               &conflicts, looking, err))
     return false;
   if (conflicts > 0 && later == LATER_REFUSE) return refuse(conflicts, err);

@@ -29,6 +29,9 @@ struct EngineWriter {
 /* compare.c: the job compared into `table` (of the change set's form, empty of the job's dates) inside the open
  * snapshot transaction. */
 bool compare_into(PgEngine *, Arena *, const Job *, const char *table, BatchFacts *ret, Error *);
+/* The same where the job's new rows are written already: `written` gives them (the given columns), and the differences
+ * are counted and not kept. */
+bool compare_written(PgEngine *, Arena *, const Job *, const char *written, BatchFacts *ret, Error *err);
 /* The statement that makes a table of the change set's form. kind: "", "UNLOGGED" or "TEMP". */
 const char *changes_create_sql(const PgEngine *, Arena *, const ShapeSql *, const char *kind, const char *table);
 
@@ -55,6 +58,11 @@ bool pg_op_begin(EngineWriter *, TxnLimits, Error *);
 bool pg_op_commit(EngineWriter *, Error *);
 void pg_op_abort(EngineWriter *);
 bool pg_create(EngineWriter *, const Shape *, const char *, Error *);
+/* Puts the mark on an object that was just made, and records it in the ledger. */
+bool writer_note_object(EngineWriter *, Arena *, const ShapeSql *, const char *name, const char *role, bool view,
+                        Error *);
+/* The comment, as a literal, by which an object of this name is known as the backfill's. */
+const char *writer_mark(Arena *, const EngineWriter *, const ShapeSql *, const char *name);
 bool pg_drop(EngineWriter *, const char *, Error *);
 /* batch.c */
 bool pg_compute(EngineWriter *, Arena *, const Job *, const Interrupt *, BatchFacts *, Error *);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/postgres/exchange.h"
 #include "engine/postgres/postgres_sql.h"
-#include "engine/postgres/work.h"
 
 /* ---- transactions
  * ---------------------------------------------------------------------------------------------------- */
@@ -147,31 +147,50 @@ static const char *copy_create_sql(const PgEngine *engine, Arena *arena, const S
                   storage(engine, arena, ""), NULL);
 }
 
+const char *writer_mark(Arena *arena, const EngineWriter *writer, const ShapeSql *sql, const char *name) {
+  char mark[33];
+  const char *text = arena_printf(arena, "%s %s %s", writer->id, name, sql->table);
+  hash_hex(text, strlen(text), mark);
+  return sql_literal(
+      arena, arena_printf(arena, "Tidegate: made for backfill %s of %s, mark %s", writer->id, sql->shape->table, mark));
+}
+
+bool writer_note_object(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const char *name, const char *role,
+                        bool view, Error *err) {
+  PgEngine *engine = writer->engine;
+  ObjectRecord object = {.name = name, .role = role};
+  const char *mark = sql_fill(arena, sql_objects_mark, "kind", view ? "VIEW" : "TABLE", "table", name, "text",
+                              writer_mark(arena, writer, sql, name), NULL);
+  return pg_run(engine, mark, NULL, 0, NULL, "marking the backfill's table", err) &&
+         pg_object_identity(&engine->base, arena, name, &object.identity, err) &&
+         pg_ledger_object_add(engine, writer->id, &object, err);
+}
+
 bool pg_create(EngineWriter *writer, const Shape *shape, const char *role, Error *err) {
   static const char doing[] = "making the backfill's table";
   ARENA_SCOPED arena = {0};
   PgEngine *engine = writer->engine;
   ShapeSql sql;
-  if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
+  if (!pg_shape_sql(engine, &arena, shape, &sql, err)) return false;
   bool changes = strcmp(role, "changes") == 0;
+  if (changes && shape->exchange) return exchange_create(writer, &arena, &sql, err);
   bool unlogged = engine->unlogged && strcmp(role, "shadow") == 0;
   const char *table = pg_object(engine, &arena, writer->id, role);
   const char *create = changes ? changes_create_sql(engine, &arena, &sql, "", table)
                                : copy_create_sql(engine, &arena, &sql, unlogged ? "UNLOGGED" : "", table);
-  char mark[33];
-  const char *text = arena_printf(&arena, "%s %s %s", writer->id, role, sql.table);
-  hash_hex(text, strlen(text), mark);
-  const char *marker =
-      sql_literal(&arena, arena_printf(&arena, "Tidegate: %s of backfill %s, mark %s", role, writer->id, mark));
-  if (!pg_run(engine, create, NULL, 0, NULL, doing, err) ||
-      (!changes && !pg_run(engine, sql_fill(&arena, sql_objects_index_date, "table", table, "date", sql.date, NULL),
-                           NULL, 0, NULL, doing, err)) ||
-      !pg_run(engine, sql_fill(&arena, sql_objects_mark, "table", table, "text", marker, NULL), NULL, 0, NULL, doing,
-              err))
-    return false;
-  ObjectRecord object = {.name = table, .role = role};
-  return pg_object_identity(&engine->base, &arena, table, &object.identity, err) &&
-         pg_ledger_object_add(engine, writer->id, &object, err);
+  const char *index = sql_fill(&arena, sql_objects_index_date, "table", table, "date", sql.date, NULL);
+  return pg_run(engine, create, NULL, 0, NULL, doing, err) &&
+         (changes || pg_run(engine, index, NULL, 0, NULL, doing, err)) &&
+         writer_note_object(writer, &arena, &sql, table, role, false, err);
+}
+
+/* Views stand on the tables that come after them. */
+static bool drop_object(PgEngine *engine, Arena *arena, const char *name, Error *err) {
+  static const char doing[] = "dropping the backfill's table";
+  int64_t views;
+  return pg_number(engine, sql_objects_is_view, &name, 1, &views, doing, err) &&
+         pg_run(engine, sql_fill(arena, sql_objects_drop, "kind", views > 0 ? "VIEW" : "TABLE", "table", name, NULL),
+                NULL, 0, NULL, doing, err);
 }
 
 bool pg_drop(EngineWriter *writer, const char *role, Error *err) {
@@ -189,9 +208,7 @@ bool pg_drop(EngineWriter *writer, const char *role, Error *err) {
                 objects[i].name);
       return error_hint(err, "look at it, and drop it by hand if it is not needed");
     }
-    if (identity != NULL && !pg_run(engine, sql_fill(&arena, sql_objects_drop, "table", objects[i].name, NULL), NULL, 0,
-                                    NULL, "dropping the backfill's table", err))
-      return false;
+    if (identity != NULL && !drop_object(engine, &arena, objects[i].name, err)) return false;
     if (!pg_ledger_object_dropped(engine, writer->id, objects[i].name, err)) return false;
   }
   return true;

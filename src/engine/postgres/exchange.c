@@ -1,0 +1,267 @@
+#include "engine/postgres/exchange.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "engine/postgres/postgres_sql.h"
+
+static const char doing[] = "looking at the partitions";
+
+/* ---- can it be done?
+ * ---------------------------------------------------------------------------------------------------------- */
+
+static const char *const checked[] = {
+    "partitioned by ranges of the date column alone, every bound the start of a date",
+    "no DEFAULT partition",
+    "no foreign keys from it or to it",
+    "no triggers that would not fire",
+    "not published",
+    "no identity column and no row security",
+    "partitions without grants, triggers, indexes, statistics, rules or a replica identity of their own",
+    "a CHECK that spares the ATTACH from reading rows, and every index, before the lock is taken",
+};
+
+/* A reason that lies in the shape alone. */
+static const char *shape_reason(const ShapeSql *sql) {
+  const Shape *shape = sql->shape;
+  if (!shape->keyed) return "it has no key";
+  if (!shape->columns[shape->date].key) return "its key does not hold the date";
+  if (sql->n_rest > 0) return "the recompute does not give every column";
+  for (size_t i = 0; i < shape->n; i++)
+    if (shape->columns[i].tolerance > 0) return "a tolerance keeps old values";
+  return NULL;
+}
+
+/* Where a bound lies; false in *ret_start when it is not the start of a date. */
+static bool bound_instant(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *bound, Instant *ret,
+                          bool *ret_start, Error *err) {
+  PG_SCOPED rows = NULL;
+  const char *typed = arena_printf(arena, "%s::%s", sql_literal(arena, bound), sql->date_type);
+  const char *text = sql_fill(arena, sql_exchange_bound_instants, "instant", shape_instant(arena, sql, typed), NULL);
+  if (!pg_query(engine, text, NULL, 0, &rows, doing, err)) return false;
+  *ret = pg_int(rows, 0, 0);
+  PG_SCOPED again = NULL;
+  text = sql_fill(arena, sql_exchange_bound_again, "bound", typed, "again", shape_bound(arena, sql, *ret), NULL);
+  if (!pg_query(engine, text, NULL, 0, &again, doing, err)) return false;
+  *ret_start = pg_bool(again, 0, 0);
+  return true;
+}
+
+static bool read_partitions(PgEngine *engine, const ShapeSql *sql, PGresult **ret, Error *err) {
+  return pg_query(engine, sql_exchange_partitions, &sql->shape->table, 1, ret, doing, err);
+}
+
+/* The i-th of the partitions, when the range reaches into it. */
+static bool look_at_part(PgEngine *engine, Arena *arena, const ShapeSql *sql, const PGresult *rows, int i,
+                         DateRange range, DateRange *ret, const char **ret_why, Error *err) {
+  bool starts[2] = {true, true};
+  *ret = (DateRange){0, 0};
+  *ret_why = pg_text(arena, rows, i, 5);
+  if (pg_peek(rows, i, 3) == NULL) return true;
+  if (!bound_instant(engine, arena, sql, pg_peek(rows, i, 3), &ret->from, &starts[0], err) ||
+      !bound_instant(engine, arena, sql, pg_peek(rows, i, 4), &ret->to, &starts[1], err))
+    return false;
+  if (*ret_why == NULL && !(starts[0] && starts[1])) *ret_why = "has a bound that is not the start of a date";
+  if (ret->to <= range.from || ret->from >= range.to) *ret_why = NULL;
+  return true;
+}
+
+static bool parts_facts(PgEngine *engine, Arena *arena, const ShapeSql *sql, DateRange range, ExchangeFacts *facts,
+                        Error *err) {
+  PG_SCOPED rows = NULL;
+  Instant reached = range.from;
+  if (!read_partitions(engine, sql, &rows, err)) return false;
+  for (int i = 0; i < PQntuples(rows); i++) {
+    DateRange part;
+    const char *why;
+    if (!look_at_part(engine, arena, sql, rows, i, range, &part, &why, err)) return false;
+    if (why != NULL) {
+      facts->why_not = arena_printf(arena, "partition %s %s", pg_peek(rows, i, 0), why);
+      return true;
+    }
+    if (part.to <= range.from || part.from >= range.to || part.from == part.to) continue;
+    facts->partitions++;
+    facts->rows += pg_int(rows, i, 6);
+    if (part.from <= reached && part.to > reached) reached = part.to;
+  }
+  if (facts->partitions == 0 || reached < range.to) facts->why_not = "dates of the range have no partition";
+  return true;
+}
+
+bool pg_exchange_facts(Engine *base, Arena *arena, const Shape *shape, DateRange range, bool skip_triggers,
+                       ExchangeFacts *ret, Error *err) {
+  PgEngine *engine = pg_engine(base);
+  ShapeSql sql;
+  PG_SCOPED rows = NULL;
+  ExchangeFacts facts = {.checked = checked, .n_checked = sizeof checked / sizeof *checked};
+  if (!pg_shape_sql(engine, arena, shape, &sql, err)) return false;
+  const char *values[] = {shape->table, shape->columns[shape->date].name, skip_triggers ? "true" : "false"};
+  bool schemas = PQserverVersion(engine->conn) >= 150000;
+  const char *text =
+      sql_fill(arena, sql_exchange_why_not, "published", schemas ? sql_exchange_published_schema : "", NULL);
+  if (!pg_query(engine, text, values, 3, &rows, doing, err)) return false;
+  facts.why_not = pg_text(arena, rows, 0, 0);
+  if (facts.why_not == NULL) facts.why_not = shape_reason(&sql);
+  if (facts.why_not == NULL && !parts_facts(engine, arena, &sql, range, &facts, err)) return false;
+  *ret = facts;
+  return true;
+}
+
+/* ---- what the ledger knows
+ * ---------------------------------------------------------------------------------------------------- */
+
+static const char *replacement_name(PgEngine *engine, Arena *arena, const char *id, int64_t nth) {
+  return pg_object(engine, arena, id, arena_printf(arena, "p%" PRId64, nth));
+}
+
+bool exchange_parts(PgEngine *engine, Arena *arena, const char *id, ExchangePart **ret, size_t *ret_n, Error *err) {
+  PG_SCOPED rows = NULL;
+  const char *text = sql_fill(arena, sql_exchange_list, "ledger", pg_schema(engine, arena), NULL);
+  if (!pg_query(engine, text, &id, 1, &rows, doing, err)) return false;
+  size_t n = (size_t)PQntuples(rows);
+  ExchangePart *parts = arena_array(arena, n, sizeof *parts);
+  for (size_t i = 0; i < n; i++)
+    parts[i] = (ExchangePart){.nth = pg_int(rows, (int)i, 0),
+                              .partition = pg_text(arena, rows, (int)i, 1),
+                              .replacement = replacement_name(engine, arena, id, pg_int(rows, (int)i, 0)),
+                              .lower = pg_text(arena, rows, (int)i, 2),
+                              .upper = pg_text(arena, rows, (int)i, 3),
+                              .range = {pg_int(rows, (int)i, 4), pg_int(rows, (int)i, 5)},
+                              .sealed = pg_bool(rows, (int)i, 6),
+                              .swapped = pg_text(arena, rows, (int)i, 7)};
+  *ret = parts;
+  *ret_n = n;
+  return true;
+}
+
+DateRange exchange_within(const ExchangePart *part, DateRange range) {
+  return (DateRange){part->range.from > range.from ? part->range.from : range.from,
+                     part->range.to < range.to ? part->range.to : range.to};
+}
+
+bool exchange_range(PgEngine *engine, const Shape *shape, const char *id, DateRange *ret, Error *err) {
+  ARENA_SCOPED arena = {0};
+  PG_SCOPED rows = NULL;
+  const char *text = sql_fill(&arena, sql_exchange_range, "ledger", pg_schema(engine, &arena), NULL);
+  if (!pg_query(engine, text, &id, 1, &rows, doing, err)) return false;
+  *ret = (DateRange){pg_int(rows, 0, 0), grain_next(shape->codec.grain, shape->codec.zone, pg_int(rows, 0, 1))};
+  return true;
+}
+
+bool exchange_counts(PgEngine *engine, const char *id, ChangeCounts *ret, Error *err) {
+  ARENA_SCOPED arena = {0};
+  PG_SCOPED rows = NULL;
+  const char *text = sql_fill(&arena, sql_exchange_counts, "ledger", pg_schema(engine, &arena), NULL);
+  if (!pg_query(engine, text, &id, 1, &rows, "counting the change set", err)) return false;
+  *ret = (ChangeCounts){.inserts = pg_int(rows, 0, 0), .updates = pg_int(rows, 0, 1), .deletes = pg_int(rows, 0, 2)};
+  return true;
+}
+
+/* ---- the views
+ * -------------------------------------------------------------------------------------------------------------- */
+
+/* Rows of the range of one side: the places in production, or what stands beside it. */
+static const char *side(PgEngine *engine, Arena *arena, const ShapeSql *sql, const ExchangePart *parts, size_t n,
+                        DateRange range, bool live) {
+  BUF_SCOPED out = {0};
+  const char *instant = shape_instant(arena, sql, sql->date);
+  for (size_t i = 0; i < n; i++)
+    buf_printf(&out, "%s%s", i == 0 ? "" : " UNION ALL ",
+               sql_fill(arena, sql_exchange_side, "instant", instant, "stored",
+                        pg_shape_list(arena, sql->shape, sql->stored, sql->n_stored, "", ""), "table",
+                        live ? parts[i].partition : parts[i].replacement, "in_range",
+                        shape_in_range(arena, sql, "", exchange_within(&parts[i], range)), NULL));
+  return arena_strdup(arena, buf_text(&out));
+}
+
+static const char *renamed(Arena *arena, const ShapeSql *sql, const size_t *columns, size_t n, const char *alias,
+                           const char *prefix) {
+  BUF_SCOPED out = {0};
+  for (size_t i = 0; i < n; i++)
+    buf_printf(&out, "%s%s.%s AS %s", i == 0 ? "" : ", ", alias, sql->columns[columns[i]].name,
+               sql_ident(arena, arena_printf(arena, "%s%s", prefix, sql->shape->columns[columns[i]].name)));
+  return arena_strdup(arena, buf_text(&out));
+}
+
+bool exchange_views(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, const ExchangePart *parts,
+                    size_t n, bool swapped, Error *err) {
+  BUF_SCOPED differs = {0};
+  DateRange range;
+  if (!exchange_range(engine, sql->shape, id, &range, err)) return false;
+  for (size_t i = 0; i < sql->n_given; i++)
+    if (!sql->shape->columns[sql->given[i]].key)
+      buf_printf(&differs, " OR %s",
+                 shape_differs(arena, sql, sql->given[i], arena_printf(arena, "s.%s", sql->columns[sql->given[i]].name),
+                               arena_printf(arena, "p.%s", sql->columns[sql->given[i]].name)));
+  const char *changes =
+      sql_fill(arena, sql_exchange_view, "changes", pg_object(engine, arena, id, "changes"), "old",
+               renamed(arena, sql, sql->stored, sql->n_stored, "p", "old_"), "new",
+               renamed(arena, sql, sql->given, sql->n_given, "s", "new_"), "new_side",
+               side(engine, arena, sql, parts, n, range, swapped), "old_side",
+               side(engine, arena, sql, parts, n, range, !swapped), "match",
+               pg_shape_key_match(arena, sql, "s.", "", "p.", ""), "differs", buf_text(&differs), NULL);
+  const char *rows = sql_fill(arena, sql_exchange_rows_view, "rows", pg_object(engine, arena, id, "rows"), "new_side",
+                              side(engine, arena, sql, parts, n, range, swapped), NULL);
+  return pg_run(engine, changes, NULL, 0, NULL, "making the change set's view", err) &&
+         pg_run(engine, rows, NULL, 0, NULL, "making the change set's view", err);
+}
+
+/* ---- making the replacements
+ * -------------------------------------------------------------------------------------------------- */
+
+static bool create_replacement(PgEngine *engine, Arena *arena, const PGresult *rows, int i, const char *replacement,
+                               Error *err) {
+  const char *with = pg_peek(rows, i, 7), *tablespace = pg_peek(rows, i, 8);
+  const char *create =
+      sql_fill(arena, sql_exchange_create, "replacement", replacement, "partition", pg_peek(rows, i, 0), "compression",
+               PQserverVersion(engine->conn) >= 140000 ? " INCLUDING COMPRESSION" : "", "with",
+               with == NULL || with[0] == '\0' ? "" : arena_printf(arena, " WITH (%s)", with), "tablespace",
+               tablespace == NULL ? "" : arena_printf(arena, " TABLESPACE %s", tablespace), NULL);
+  const char *owner =
+      sql_fill(arena, sql_exchange_owner, "replacement", replacement, "owner", pg_peek(rows, i, 10), NULL);
+  return pg_run(engine, create, NULL, 0, NULL, "making a replacement", err) &&
+         pg_run(engine, owner, NULL, 0, NULL, "making a replacement", err);
+}
+
+static bool add_part(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const PGresult *rows, int i, int64_t nth,
+                     DateRange part, Error *err) {
+  PgEngine *engine = writer->engine;
+  const char *replacement = replacement_name(engine, arena, writer->id, nth);
+  const char *values[] = {writer->id,
+                          arena_printf(arena, "%" PRId64, nth),
+                          pg_peek(rows, i, 0),
+                          pg_peek(rows, i, 3),
+                          pg_peek(rows, i, 4),
+                          arena_printf(arena, "%" PRId64, part.from),
+                          arena_printf(arena, "%" PRId64, part.to)};
+  return create_replacement(engine, arena, rows, i, replacement, err) &&
+         writer_note_object(writer, arena, sql, replacement, "partition", false, err) &&
+         pg_run(engine, sql_fill(arena, sql_exchange_add, "ledger", pg_schema(engine, arena), NULL), values, 7, NULL,
+                "making a replacement", err);
+}
+
+bool exchange_create(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Error *err) {
+  PgEngine *engine = writer->engine;
+  PG_SCOPED rows = NULL;
+  DateRange range;
+  int64_t nth = 0;
+  ExchangePart *parts;
+  size_t n;
+  if (!exchange_range(engine, sql->shape, writer->id, &range, err) || !read_partitions(engine, sql, &rows, err))
+    return false;
+  for (int i = 0; i < PQntuples(rows); i++) {
+    DateRange part;
+    const char *why;
+    if (!look_at_part(engine, arena, sql, rows, i, range, &part, &why, err)) return false;
+    if (why != NULL)
+      return error_set(err, ERR_SUPERSEDED, "partition %s cannot be exchanged any more: it %s", pg_peek(rows, i, 0),
+                       why);
+    if (part.to <= range.from || part.from >= range.to || part.from == part.to) continue;
+    if (!add_part(writer, arena, sql, rows, i, ++nth, part, err)) return false;
+  }
+  return exchange_parts(engine, arena, writer->id, &parts, &n, err) &&
+         exchange_views(engine, arena, sql, writer->id, parts, n, false, err) &&
+         writer_note_object(writer, arena, sql, pg_object(engine, arena, writer->id, "changes"), "changes", true,
+                            err) &&
+         writer_note_object(writer, arena, sql, pg_object(engine, arena, writer->id, "rows"), "changes", true, err);
+}

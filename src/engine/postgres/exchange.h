@@ -1,0 +1,51 @@
+#ifndef TIDEGATE_ENGINE_POSTGRES_EXCHANGE_H
+#define TIDEGATE_ENGINE_POSTGRES_EXCHANGE_H
+
+#include "engine/postgres/work.h"
+
+/*
+ * Publishing by exchange. Each partition of the range has a replacement beside production, named like an object of the
+ * role "p<nth>", that holds what the whole partition is to hold. At the swap the two change places, names and all; from
+ * then on what stands under the replacement's name is the old partition: the kept rows. A rollback changes them back.
+ * The change set is a view of the two sides ("changes"), and so is the new side alone ("rows").
+ */
+typedef struct ExchangePart {
+  int64_t nth;
+  const char *partition;     /* full name of the place in production */
+  const char *replacement;   /* full name */
+  const char *lower, *upper; /* its bounds as texts */
+  DateRange range;           /* … and as instants */
+  bool sealed;               /* its replacement is whole: rows outside the range, indexes, constraints */
+  const char *swapped;       /* the transaction that put it into production; NULL: it is not there */
+} ExchangePart;
+
+/* exchange.c */
+bool pg_exchange_facts(Engine *, Arena *, const Shape *, DateRange, bool skip_triggers, ExchangeFacts *ret, Error *);
+bool exchange_parts(PgEngine *, Arena *, const char *id, ExchangePart **ret, size_t *ret_n, Error *);
+/* The backfill's range within a part. */
+DateRange exchange_within(const ExchangePart *, DateRange range);
+bool exchange_create(EngineWriter *, Arena *, const ShapeSql *, Error *);
+/* Both views, of the sides as they are: `swapped` or not. */
+bool exchange_views(PgEngine *, Arena *, const ShapeSql *, const char *id, const ExchangePart *, size_t n, bool swapped,
+                    Error *);
+/* The backfill's whole range, by its dates in the ledger. */
+bool exchange_range(PgEngine *, const Shape *, const char *id, DateRange *ret, Error *);
+bool exchange_counts(PgEngine *, const char *id, ChangeCounts *ret, Error *);
+
+/* exchange_batch.c */
+bool exchange_compute(EngineWriter *, Arena *, const Job *, BatchFacts *ret, Error *);
+bool exchange_seal(EngineWriter *, Arena *, const ShapeSql *, Error *);
+bool exchange_forget(EngineWriter *, Arena *, const ShapeSql *, DateRange range, Error *);
+
+/* The name that the i-th index of a replacement has. */
+const char *exchange_index_name(Arena *, const EngineWriter *, const ExchangePart *, int i);
+
+/* exchange_publish.c */
+bool exchange_apply(EngineWriter *, Arena *, const ShapeSql *, ChangeCounts expected, Error *);
+bool exchange_conflicts(PgEngine *, Arena *, const ShapeSql *, const char *id, size_t max_examples, Conflicts *ret,
+                        Error *);
+bool exchange_revert(EngineWriter *, Arena *, const ShapeSql *, LaterRows later, int64_t *ret_left, Error *);
+/* The CHECK that says what the bound of the place demands, so that an ATTACH need not read the rows; made once. */
+bool exchange_bound_check(PgEngine *, Arena *, const ExchangePart *, Error *);
+
+#endif

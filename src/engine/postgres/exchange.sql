@@ -1,0 +1,249 @@
+-- Publishing whole partitions: each partition of the range is written anew beside production, with everything that it
+-- has, and takes the old one's place in one transaction. {partition} and {replacement} are full names; {parent} is the
+-- target.
+
+-- name: why_not
+-- $1: the target, $2: its date column. Why its partitions cannot be exchanged without losing something; NULL: they can.
+SELECT CASE
+  WHEN c.relkind <> 'p' THEN 'it is not partitioned'
+  WHEN p.partstrat <> 'r' OR p.partnatts <> 1 OR a.attname IS NULL THEN 'it is not partitioned by ranges of ' || $2 || ' alone'
+  WHEN p.partdefid <> 0 THEN 'it has a DEFAULT partition, which an ATTACH would lock and read'
+  WHEN EXISTS (SELECT 1 FROM pg_constraint AS k WHERE k.contype = 'f' AND (k.conrelid = c.oid OR k.confrelid = c.oid
+    OR k.confrelid IN (SELECT relid FROM pg_partition_tree(c.oid)))) THEN 'foreign keys lead from it or to it'
+  WHEN EXISTS (SELECT 1 FROM pg_trigger AS g WHERE NOT g.tgisinternal AND g.tgenabled <> 'D'
+    AND g.tgrelid IN (SELECT relid FROM pg_partition_tree(c.oid))) AND NOT $3::bool THEN 'it has triggers, which an exchange does not fire'
+  WHEN EXISTS (SELECT 1 FROM pg_publication WHERE puballtables) OR EXISTS (SELECT 1 FROM pg_publication_rel AS r
+    WHERE r.prrelid IN (SELECT relid FROM pg_partition_tree(c.oid))){published}
+    THEN 'it is published, and subscribers would not see the new rows'
+  WHEN EXISTS (SELECT 1 FROM pg_attribute AS i WHERE i.attrelid = c.oid AND i.attidentity <> '' AND NOT i.attisdropped)
+    THEN 'it has an identity column'
+  WHEN c.relrowsecurity THEN 'it has row security'
+  WHEN NOT pg_has_role(c.relowner, 'USAGE') THEN 'this role does not own it, and only its owner exchanges partitions'
+END
+FROM pg_class AS c LEFT JOIN pg_partitioned_table AS p ON p.partrelid = c.oid
+LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0] AND a.attname = $2
+WHERE c.oid = $1::regclass
+
+-- name: partitions
+-- $1: the target. Its partitions: full name; schema; bare name; lower and upper bound as texts; why it cannot be
+-- exchanged or NULL; rows (an estimate); storage parameters; tablespace; comment; owner.
+SELECT format('%I.%I', n.nspname, c.relname), n.nspname, c.relname, b.bounds[1], b.bounds[2], CASE
+    WHEN c.relkind <> 'r' THEN 'is not an ordinary table'
+    WHEN b.bounds IS NULL THEN 'has an open end'
+    WHEN c.relowner <> t.relowner THEN 'has another owner'
+    WHEN c.relacl IS NOT NULL OR EXISTS (SELECT 1 FROM pg_attribute AS x WHERE x.attrelid = c.oid AND x.attacl IS NOT NULL)
+      THEN 'has grants of its own'
+    WHEN c.relrowsecurity THEN 'has row security of its own'
+    WHEN c.relreplident <> 'd' THEN 'has a replica identity of its own'
+    WHEN c.relpersistence <> 'p' THEN 'is unlogged'
+    WHEN EXISTS (SELECT 1 FROM pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal AND g.tgparentid = 0)
+      THEN 'has triggers of its own'
+    WHEN EXISTS (SELECT 1 FROM pg_index AS x WHERE x.indrelid = c.oid AND NOT EXISTS
+      (SELECT 1 FROM pg_inherits AS h WHERE h.inhrelid = x.indexrelid)) THEN 'has indexes that the table does not have'
+    WHEN EXISTS (SELECT 1 FROM pg_index AS x WHERE x.indrelid = c.oid AND (NOT x.indisvalid OR x.indisclustered OR x.indisreplident))
+      THEN 'has an index that is not valid, clusters it or identifies its rows'
+    WHEN EXISTS (SELECT 1 FROM pg_statistic_ext AS x WHERE x.stxrelid = c.oid) THEN 'has extended statistics of its own'
+    WHEN EXISTS (SELECT 1 FROM pg_attribute AS x WHERE x.attrelid = c.oid AND x.attnum > 0 AND NOT x.attisdropped
+      AND (x.attstattarget > 0 OR x.attoptions IS NOT NULL)) THEN 'has statistics settings of its own'
+    WHEN EXISTS (SELECT 1 FROM pg_rewrite AS x WHERE x.ev_class = c.oid) THEN 'has rules'
+    WHEN EXISTS (SELECT 1 FROM pg_depend AS x WHERE x.refclassid = 'pg_class'::regclass AND x.refobjid = c.oid
+      AND x.classid = 'pg_rewrite'::regclass) THEN 'is read by a view directly'
+  END, greatest(c.reltuples, 0)::int8, array_to_string(c.reloptions, ', '), quote_ident(s.spcname),
+  obj_description(c.oid, 'pg_class'), quote_ident(pg_get_userbyid(c.relowner))
+FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid JOIN pg_class AS t ON t.oid = i.inhparent
+JOIN pg_namespace AS n ON n.oid = c.relnamespace
+LEFT JOIN pg_tablespace AS s ON s.oid = c.reltablespace
+LEFT JOIN LATERAL (SELECT regexp_match(pg_get_expr(c.relpartbound, c.oid), '^FOR VALUES FROM \(''([^'']+)''\) TO \(''([^'']+)''\)$')) AS b (bounds) ON true
+WHERE i.inhparent = $1::regclass ORDER BY b.bounds[1], c.relname
+
+-- name: published_schema
+-- From version 15 on a whole schema may be published.
+ OR EXISTS (SELECT 1 FROM pg_publication_namespace AS s WHERE s.pnnspid = c.relnamespace)
+
+-- name: bound_instants
+-- The instant at which a bound's date starts.
+SELECT {instant}
+
+-- name: bound_again
+-- Is the bound the start of that date?
+SELECT {bound} = {again}
+
+-- name: range
+-- $1 the backfill: its first and last date.
+SELECT min(date), max(date) FROM {ledger}.date WHERE backfill = $1
+
+-- name: create
+CREATE TABLE {replacement} (LIKE {partition} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED
+  INCLUDING STORAGE INCLUDING COMMENTS{compression}){with}{tablespace}
+
+-- name: owner
+-- The replacement belongs to whom the partition belongs.
+ALTER TABLE {replacement} OWNER TO {owner}
+
+-- name: add
+-- $1 the backfill, $2 nth, $3 the partition's full name, $4 and $5 its bounds as texts, $6 and $7 as instants.
+INSERT INTO {ledger}.exchange (backfill, nth, partition, lower, upper, range_from, range_to)
+VALUES ($1, $2::int8, $3, $4, $5, $6::int8, $7::int8)
+
+-- name: list
+-- $1 the backfill.
+SELECT nth, partition, lower, upper, range_from, range_to, sealed, swapped FROM {ledger}.exchange
+WHERE backfill = $1 ORDER BY nth
+
+-- name: fill
+-- What the recompute gives, rows of other dates too: those are findings, and taken out again by `astray`.
+INSERT INTO {replacement} ({given}) SELECT {given} FROM (
+{recompute}) AS s{dated}
+
+-- name: dated
+-- Rows without a date are declared to be fine.
+ WHERE s.{date} IS NOT NULL
+
+-- name: astray
+DELETE FROM {replacement} WHERE xmin = pg_current_xact_id()::xid AND NOT coalesce({in_range}, false)
+
+-- name: clear
+DELETE FROM {replacement} WHERE {in_range}
+
+-- name: written
+-- What this transaction has written of {replacement}.
+SELECT {given} FROM {replacement} WHERE xmin = pg_current_xact_id()::xid
+
+-- name: indexes
+-- $1: the partition. Its indexes, in an order that does not depend on when they were made: name; the constraint it
+-- carries or NULL; the constraint's definition; is it unique; what stands behind the table's name in its definition.
+SELECT i.relname, k.conname, pg_get_constraintdef(k.oid), x.indisunique,
+  substr(pg_get_indexdef(i.oid), strpos(pg_get_indexdef(i.oid), ' USING ')), obj_description(i.oid, 'pg_class')
+FROM pg_index AS x JOIN pg_class AS i ON i.oid = x.indexrelid
+LEFT JOIN pg_constraint AS k ON k.conindid = i.oid AND k.conrelid = x.indrelid AND k.contype IN ('p', 'u', 'x')
+WHERE x.indrelid = $1::regclass ORDER BY i.relname
+
+-- name: outside_clear
+DELETE FROM {replacement} WHERE NOT ({in_range})
+
+-- name: outside_copy
+-- The partition's rows that are not of the range.
+INSERT INTO {replacement} ({stored}) SELECT {stored} FROM {partition} WHERE NOT ({in_range})
+
+-- name: outside_differ
+-- How often the two sides' rows outside the range are not the same.
+SELECT count(*) FROM (
+  SELECT h FROM (SELECT 1 AS side, {hash} AS h FROM {partition} WHERE NOT ({in_range})
+    UNION ALL SELECT -1, {hash} FROM {replacement} WHERE NOT ({in_range})) AS both
+  GROUP BY h HAVING sum(side) <> 0) AS differ
+
+-- name: add_constraint
+ALTER TABLE {table} ADD CONSTRAINT {name} {definition}
+
+-- name: add_index
+CREATE {unique}INDEX {name} ON {table}{using}
+
+-- name: bound_check
+-- $1: the partition: what its bound demands.
+SELECT pg_get_partition_constraintdef($1::regclass)
+
+-- name: drop_constraint
+ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}
+
+-- name: analyze
+ANALYZE {table}
+
+-- name: sealed
+-- $1 the backfill.
+UPDATE {ledger}.exchange SET sealed = true WHERE backfill = $1
+
+-- name: unsealed
+-- $1 the backfill, $2 and $3 a range of dates.
+UPDATE {ledger}.exchange SET sealed = false WHERE backfill = $1 AND range_from < $3::int8 AND range_to > $2::int8
+
+-- name: swapped
+-- $1 the backfill, $2 whether the replacements are production from this transaction on.
+UPDATE {ledger}.exchange SET swapped = CASE WHEN $2::bool THEN pg_current_xact_id() END WHERE backfill = $1
+
+-- name: at_once
+-- No reader is to wait behind a request for the lock: $1 milliseconds at most.
+SELECT set_config('lock_timeout', $1, true)
+
+-- name: exclusive
+LOCK TABLE {parent} IN ACCESS EXCLUSIVE MODE
+
+-- name: detach
+ALTER TABLE {parent} DETACH PARTITION {partition}
+
+-- name: attach
+ALTER TABLE {parent} ATTACH PARTITION {partition} FOR VALUES FROM ({lower}) TO ({upper})
+
+-- name: set_schema
+ALTER TABLE {table} SET SCHEMA {schema}
+
+-- name: rename
+ALTER TABLE {table} RENAME TO {name}
+
+-- name: rename_index
+ALTER INDEX {index} RENAME TO {name}
+
+-- name: comment
+COMMENT ON TABLE {table} IS {text}
+
+-- name: comment_index
+COMMENT ON INDEX {index} IS {text}
+
+-- name: identity
+-- $1 the backfill, $2 the object's name, $3 its identity now.
+UPDATE {ledger}.object SET identity = $3 WHERE backfill = $1 AND name = $2 AND dropped_at = 0
+
+-- name: view
+-- The change set as a view of the two sides: {old_side} as production was, {new_side} as it is to be.
+CREATE OR REPLACE VIEW {changes} AS
+SELECT CASE WHEN p.tidegate_tid IS NULL THEN 'I' WHEN s.tidegate_tid IS NULL THEN 'D' ELSE 'U' END::"char" AS op,
+  coalesce(p.tidegate_at, s.tidegate_at) AS date, p.tidegate_part AS part, p.tidegate_tid AS tid, {old}, {new},
+  coalesce(s.tidegate_tid, p.tidegate_tid) AS ctid
+FROM ({new_side}) AS s FULL JOIN ({old_side}) AS p ON {match}
+WHERE p.tidegate_tid IS NULL OR s.tidegate_tid IS NULL{differs}
+
+-- name: rows_view
+-- The new side alone.
+CREATE OR REPLACE VIEW {rows} AS {new_side}
+
+-- name: side
+SELECT tableoid AS tidegate_part, ctid AS tidegate_tid, {instant} AS tidegate_at, {stored} FROM {table} WHERE {in_range}
+
+-- name: drop_view
+DROP VIEW {changes}
+
+-- name: counts
+-- $1 the backfill: what the batches have told.
+SELECT coalesce(sum(inserts), 0), coalesce(sum(updates), 0), coalesce(sum(deletes), 0) FROM {ledger}.date WHERE backfill = $1
+
+-- name: comment_of
+-- $1: the table.
+SELECT obj_description($1::regclass, 'pg_class')
+
+-- name: foreign_rows
+-- Rows of {table} that are not ours from before the swap ({swapped}).
+SELECT {columns} FROM {table} AS r WHERE {in_range}
+  AND r.xmin <> ALL (ARRAY(SELECT x.xid::xid FROM {ledger}.xact AS x WHERE x.xid < {swapped}::xid8))
+
+-- name: own_rows
+-- Those that are.
+SELECT count(*) FROM {table} AS r WHERE {in_range}
+  AND r.xmin = ANY (ARRAY(SELECT x.xid::xid FROM {ledger}.xact AS x WHERE x.xid < {swapped}::xid8))
+
+-- name: count
+SELECT count(*) FROM {rows} AS r
+
+-- name: changed_since
+-- Rows written since the swap whose key the kept rows have too.
+SELECT {date}, {key} FROM ({rows}) AS r WHERE EXISTS (SELECT 1 FROM {kept} AS k WHERE {match}) LIMIT {limit}
+
+-- name: changed_count
+SELECT count(*) FROM ({rows}) AS r WHERE EXISTS (SELECT 1 FROM {kept} AS k WHERE {match})
+
+-- name: carry_delete
+-- The kept rows give way to what was written since …
+DELETE FROM {kept} AS k USING ({rows}) AS r WHERE {match}
+
+-- name: carry_over
+-- … which goes on to stand beside them.
+INSERT INTO {kept} ({stored}) SELECT {values} FROM ({rows}) AS r
+WHERE NOT EXISTS (SELECT 1 FROM {kept} AS k WHERE {match})
