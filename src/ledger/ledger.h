@@ -24,7 +24,7 @@ const Transition *state_transitions(size_t *ret_n);
 /* True when nothing more can happen to it. */
 bool state_is_final(State state);
 
-/* "user@host:pid:start" of this process: who drives, and who did it in the events. */
+/* "user@host/place:pid:start" of this process: who drives, and who did it in the events. */
 const char *ledger_owner(void);
 
 /*

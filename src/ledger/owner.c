@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "ledger/ledger.h"
 
 enum { HOST_SIZE = 256, USER_SIZE = 64, OWNER_SIZE = HOST_SIZE + USER_SIZE + 64 };
@@ -38,9 +39,22 @@ static bool process_start(long pid, unsigned long long *ret_start) {
   return errno == 0 && end != field + 1;
 }
 
-static void host_name(char host[HOST_SIZE]) {
-  if (gethostname(host, HOST_SIZE - 1) != 0) snprintf(host, HOST_SIZE, "unknown");
-  host[HOST_SIZE - 1] = '\0';
+/*
+ * Where a pid means one process and no other: hosts and containers that talk to one server may have the same name, so
+ * the host's name is followed by digits of its boot (random(4)) and of the pid namespace (pid_namespaces(7)). False
+ * where /proc does not say.
+ */
+static bool place_name(char place[HOST_SIZE]) {
+  char host[HOST_SIZE / 2] = "", boot[64] = "", space[64] = "", digits[33];
+  FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+  bool known = file != NULL && fgets(boot, sizeof boot, file) != NULL;
+  if (file != NULL) fclose(file);
+  known = known && readlink("/proc/self/ns/pid", space, sizeof space - 1) > 0;
+  if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "unknown");
+  snprintf(place, HOST_SIZE, "%s %s", boot, space);
+  hash_hex(place, strlen(place), digits);
+  snprintf(place, HOST_SIZE, "%s/%.8s", host, known ? digits : "?");
+  return known;
 }
 
 static void user_name(char user[USER_SIZE]) {
@@ -59,7 +73,7 @@ const char *ledger_owner(void) {
   if (filled_by == getpid()) return owner;
   char host[HOST_SIZE], user[USER_SIZE];
   unsigned long long start = 0;
-  host_name(host);
+  place_name(host);
   user_name(user);
   process_start(getpid(), &start);
   snprintf(owner, sizeof owner, "%s@%s:%ld:%llu", user, host, (long)getpid(), start);
@@ -78,8 +92,7 @@ bool owner_is_dead(const char *owner) {
   if (pid_text == NULL) return false;
   *pid_text++ = '\0';
   const char *at = strrchr(text, '@');
-  host_name(host);
-  if (at == NULL || strcmp(at + 1, host) != 0) return false;
+  if (at == NULL || !place_name(host) || strcmp(at + 1, host) != 0) return false;
 
   char *pid_end, *start_end;
   long pid = strtol(pid_text, &pid_end, 10);

@@ -131,6 +131,11 @@ static void only_a_gone_process_is_dead(void **state) {
   assert_true(owner_is_dead(owner));
   snprintf(owner, sizeof owner, "ann@elsewhere:%d:77", (int)child);
   assert_false(owner_is_dead(owner));
+  /* another machine or container of the same name, where the pid may well be somebody */
+  snprintf(owner, sizeof owner, "ann@%.*s/00000000:%d:77", (int)strcspn(host, "/"), host, (int)child);
+  assert_false(owner_is_dead(owner));
+  snprintf(owner, sizeof owner, "ann@%.*s:%d:77", (int)strcspn(host, "/"), host, (int)child);
+  assert_false(owner_is_dead(owner));
   static const char *const odd[] = {"", "ann", "ann@host", ":::", "ann@host:x:y", "ann@host:-1:3"};
   for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) assert_false(owner_is_dead(odd[i]));
 }
