@@ -9,7 +9,7 @@ static const char doing[] = "looking at the date column";
 
 /* A table of at most so many pages is read whole; of a larger one about so many pages and rows; so many distinct values
  * are handed on. */
-enum { SMALL_PAGES = 256, SAMPLE_PAGES = 64, SAMPLE_ROWS = 5000, SAMPLE_VALUES = 200 };
+enum { SMALL_PAGES = 256, SAMPLE_PAGES = 64, SAMPLE_ROWS = 20000, SAMPLE_VALUES = 200 };
 
 /* ---- what a type can hold --------------------------------------------------------------------------------------- */
 

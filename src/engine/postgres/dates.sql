@@ -83,9 +83,10 @@ left({column}::text, 100)
 {column} IS NOT NULL
 
 -- name: ends
--- The lowest and the highest; each a subquery of its own, answered by an index.
-SELECT (SELECT {value} FROM {table} WHERE {present} ORDER BY {column} LIMIT 1),
-       (SELECT {value} FROM {table} WHERE {present} ORDER BY {column} DESC LIMIT 1)
+-- The lowest and the highest; each a subquery of its own, answered by an index. The alias keeps the value's text from
+-- being taken for what is sorted by.
+SELECT (SELECT {value} AS v FROM {table} WHERE {present} ORDER BY {column} LIMIT 1),
+       (SELECT {value} AS v FROM {table} WHERE {present} ORDER BY {column} DESC LIMIT 1)
 
 -- name: sample_all
 -- {limit} distinct values.

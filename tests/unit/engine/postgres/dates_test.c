@@ -215,6 +215,8 @@ static void profiles_of_small_tables(void **state) {
   assert_string_equal(samples_of(f, "t", "s"), "2024-07-01|x");
   profile = profile_of(f, "t", "u");
   assert_true(profile.integers == 2 && profile.texts == 0 && !profile.native);
+  assert_string_equal(profile.lowest, "5");
+  assert_string_equal(profile.highest, "1719792000");
   assert_int_equal(profile.kinds, 1u << UNIX_SECONDS | 1u << UNIX_MILLIS);
   assert_true(profile_of(f, "t", "b").native);
   static const char *const none[] = {"f", "x", "j", "r"};
