@@ -59,7 +59,10 @@ static bool pick(Session *session, const TableFacts *table, DateCandidate *ret, 
   error_set(err, ERR_SPEC,
             n == 0 ? "%s has no column that looks like dates%s" : "%s has several columns that look like dates: %s",
             table->name, names);
-  error_hint(err, "name it in tidegate.yaml: targets: {%s: {date_column: NAME}}", table->name);
+  error_hint(err,
+             strchr(table->name, '"') == NULL ? "name it in tidegate.yaml: targets: {%s: {date_column: NAME}}"
+                                              : "name it in tidegate.yaml: targets: {'%s': {date_column: NAME}}",
+             table->name);
   return false;
 }
 

@@ -324,10 +324,11 @@ JOIN pg_publication_tables t ON t.schemaname = n.nspname AND t.tablename = c.rel
 UNION ALL
 SELECT c.oid::regclass::text, 'foreign table', format('has its name on the server %s: cannot see beyond', s.srvname), 'unknown'
 FROM pg_foreign_table f JOIN pg_class c ON c.oid = f.ftrelid JOIN pg_foreign_server s ON s.oid = f.ftserver
+JOIN pg_namespace m ON m.oid = c.relnamespace
 JOIN pg_class t ON t.oid = $1 JOIN pg_namespace n ON n.oid = t.relnamespace
 CROSS JOIN LATERAL (SELECT max(option_value) FILTER (WHERE option_name = 'table_name') AS relation,
   max(option_value) FILTER (WHERE option_name = 'schema_name') AS schema FROM pg_options_to_table(f.ftoptions)) AS o
-WHERE c.oid <> t.oid AND coalesce(o.relation, c.relname) = t.relname AND coalesce(o.schema, n.nspname) = n.nspname
+WHERE c.oid <> t.oid AND coalesce(o.relation, c.relname) = t.relname AND coalesce(o.schema, m.nspname) = n.nspname
 ORDER BY 2, 1, 3
 
 -- name: grantee
