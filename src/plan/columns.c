@@ -96,9 +96,11 @@ bool plan_resolve_target(Resolver *resolver, Error *err) {
   plan->n_triggers = table->n_triggers;
   plan->has_children = table->n_incoming > 0;
   if (table->lacks != NULL)
-    plan_warn(resolver->arena, plan,
-              "who plans here may run and seal but not publish: %s on %s is missing; see tidegate doctor --grant",
-              table->lacks, table->name);
+    plan_warn(
+        resolver->arena, plan,
+        "this role may run and seal but not publish: it lacks %s on %s; tidegate doctor --grant ROLE --publish prints "
+        "what a DBA runs",
+        table->lacks, table->name);
   return true;
 }
 

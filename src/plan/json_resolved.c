@@ -112,6 +112,7 @@ static void put_clock(const Plan *plan, Json *json) {
 
 static void put_limits(const Plan *plan, Json *json) {
   static const char *const triggers[] = {"deny", "fire", "skip"};
+  static const char *const publish[] = {"auto", "changes", "exchange"};
   const Spec *spec = &plan->spec;
   const SpecBudget *budget = &spec->budget;
   json_object(json, "budget");
@@ -135,6 +136,7 @@ static void put_limits(const Plan *plan, Json *json) {
   json_real(json, "confidence", spec->sample_confidence);
   json_object_end(json);
   json_text(json, "shadow", spec->full_shadow ? "full" : "thin");
+  json_text(json, "publish_wanted", publish[spec->publish]);
   json_object(json, "allow");
   json_bool(json, "null_dates", spec->allow_null_dates);
   json_bool(json, "null_keys", spec->allow_null_keys);

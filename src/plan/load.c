@@ -104,7 +104,7 @@ bool plan_load(Arena *arena, Engine *engine, BackfillRecord *record, Plan *ret, 
   plan.changed = changed;
   plan.id = record->id;
   plan.planned_at = record->created_at;
-  if (!load_dates(arena, engine, record, &plan, err)) return false;
+  if (!load_dates(arena, engine, record, &plan, err) || !plan_load_way(arena, record, &plan, err)) return false;
   *ret = plan;
   return true;
 }

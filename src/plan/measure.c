@@ -71,6 +71,7 @@ bool plan_measure(Arena *arena, Engine *engine, Plan *plan, const Interrupt *int
       !engine->ops->key_faults(engine, arena, &plan->shape, plan->range, &plan->duplicate_keys, &plan->null_keys, err))
     return error_wrap(err, "looking whether the key is one");
   if (!go_on(interrupt, err) || !plan_measure_control(arena, engine, plan, interrupt, err) || !go_on(interrupt, err) ||
+      !plan_measure_way(arena, engine, plan, interrupt, err) || !go_on(interrupt, err) ||
       !plan_measure_sources(arena, engine, plan, err) || !measure_space(engine, plan, err))
     return false;
   plan->measured = true;

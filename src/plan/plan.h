@@ -56,6 +56,19 @@ typedef struct PlanParts {
   const char *target, *lineage, *settings, *database;
 } PlanParts;
 
+/* What a way of publishing is expected to cost; a rough estimate. */
+typedef struct WayCost {
+  double seconds, lock, wal; /* of the whole; in which writers wait; bytes */
+} WayCost;
+
+/* How the swap publishes (Shape.exchange says which), and why. */
+typedef struct PlanWay {
+  const char *why;
+  ExchangeFacts exchange;
+  double share;               /* of the rows that change, by a date recomputed for trial */
+  WayCost changes, exchanged; /* only when partitions could be exchanged */
+} PlanWay;
+
 typedef struct Plan {
   const char *id;                   /* NULL until it is in the ledger */
   const char *digest, *database_id; /* database_id "" while the ledger does not exist */
@@ -100,6 +113,7 @@ typedef struct Plan {
   ControlFacts control;
   const SourceFacts *sources;
   size_t n_sources;
+  PlanWay way;
   SpaceFacts space;
   int64_t space_needed;        /* an estimate from rows and the database's bytes per row */
   const char *const *unproven; /* what the evidence does not show, in words */

@@ -76,6 +76,12 @@ bool plan_measure_sources(Arena *arena, Engine *engine, Plan *plan, Error *err);
 /* control.c: recomputes and compares the control dates. */
 bool plan_measure_control(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, Error *err);
 
+/* way.c: sets plan->way and the shape's `exchange`. May recompute one date for trial. */
+bool plan_measure_way(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, Error *err);
+void plan_json_way(const Plan *plan, Json *json);
+/* The way that was chosen when the backfill was planned. */
+bool plan_load_way(Arena *arena, const BackfillRecord *record, Plan *plan, Error *err);
+
 /* json_resolved.c: a range as {from, to} labels, both included. */
 void plan_json_range(const Plan *plan, Json *json, const char *key, const DateRange *range);
 void plan_json_texts(Json *json, const char *key, const char *const *texts, size_t n);

@@ -144,6 +144,7 @@ void plan_json(const Plan *plan, Json *json) {
   put_correctness(plan, json);
   plan_json_resolved(plan, json);
   put_measured(plan, json);
+  plan_json_way(plan, json);
   put_radius(plan, json);
   put_inferred(plan, json);
   plan_json_texts(json, "unproven", plan->unproven, plan->n_unproven);

@@ -81,6 +81,11 @@ static const SpecRow rows[] = {
     {{"shadow", BACKFILL, "thin", "full", "thin: store the rows that differ; full: store every recomputed row"},
      spec_read_shadow,
      AT(full_shadow)},
+    {{"publish", ANY, "auto", "changes",
+      "how the swap publishes: changes (row by row, the rows that differ), exchange (whole partitions, PostgreSQL), "
+      "auto (exchange where it is possible and most rows change)"},
+     spec_read_publish,
+     AT(publish)},
     {{"allow", BACKFILL, NULL, "{null_keys: yes}", "what is denied unless it is declared here"}, spec_read_group, 0},
     {{"allow.emptied_dates", BACKFILL, NULL, "[2013-02-14]", "dates or ranges whose rows may all go"},
      spec_read_texts,

@@ -34,6 +34,14 @@ bool spec_read_shadow(SpecReader *reader, const SpecRow *row, const DocNode *val
   return true;
 }
 
+bool spec_read_publish(SpecReader *reader, const SpecRow *row, const DocNode *value, void *member) {
+  static const char *const words[] = {"auto", "changes", "exchange", NULL}; /* in the order of SpecPublish */
+  int i = one_of(reader, row, value, words);
+  if (i < 0) return false;
+  *(SpecPublish *)member = (SpecPublish)i;
+  return true;
+}
+
 bool spec_read_unlogged(SpecReader *reader, const SpecRow *row, const DocNode *value, void *member) {
   static const char *const words[] = {"logged", "unlogged", NULL};
   int i = one_of(reader, row, value, words);

@@ -99,6 +99,9 @@ typedef struct SpecRecompute {
   double timeout; /* seconds a batch, for a command */
 } SpecRecompute;
 
+/* How the swap publishes. */
+typedef enum SpecPublish { PUBLISH_AUTO, PUBLISH_CHANGES, PUBLISH_EXCHANGE } SpecPublish;
+
 typedef struct Spec {
   SpecPlace backfill_file; /* file and source of the backfill's own file; file NULL from spec_load_pipeline alone */
   SpecPlace pipeline_file; /* the same of tidegate.yaml; file NULL when there is none */
@@ -113,6 +116,7 @@ typedef struct Spec {
   SpecText oracle; /* SQL with :key_column parameters giving the right values by column name */
   SpecRecompute recompute;
   bool full_shadow; /* shadow: full */
+  SpecPublish publish;
 
   SpecText date_column, date_kind, zone;
   SpecText grain;

@@ -74,7 +74,7 @@ SpecRead spec_read_share;    /* double, above 0, at most 1 */
 
 SpecRead spec_read_group; /* a mapping of the row's inner keys, into the same object */
 SpecRead spec_read_database, spec_read_recompute, spec_read_production, spec_read_idle, spec_read_targets;
-SpecRead spec_read_shadow, spec_read_unlogged, spec_read_triggers;
+SpecRead spec_read_publish, spec_read_shadow, spec_read_unlogged, spec_read_triggers;
 SpecRead spec_read_grain, spec_read_date_kind; /* SpecText */
 SpecRead spec_read_command;                    /* SpecTexts */
 SpecRead spec_read_dialect, spec_read_needs;   /* const char * */

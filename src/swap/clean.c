@@ -5,7 +5,7 @@
 #include "validate/validate.h"
 
 static bool drop_all(Act *act, const char *verb, const char *reason, Error *err) {
-  static const char *const roles[] = {"changes", "shadow", "snapshot"};
+  static const char *const roles[] = {"changes", "partition", "shadow", "snapshot"};
   const EngineOps *ops = act->engine->ops;
   if (!ops->begin(act->writer, (TxnLimits){.lock_wait = 5, .hold = 60}, err)) return false;
   for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)

@@ -137,6 +137,27 @@ static void put_inferred(Paint *paint, const Plan *plan) {
   }
 }
 
+static const char *cost_text(Arena *arena, const WayCost *cost) {
+  return arena_printf(arena, "about %s, writers wait %s, WAL %s", words_duration(arena, cost->seconds),
+                      words_duration(arena, cost->lock), words_size(arena, (int64_t)cost->wal));
+}
+
+static void put_way(Paint *paint, Arena *arena, const Plan *plan) {
+  const PlanWay *way = &plan->way;
+  bool exchange = plan->shape.exchange;
+  if (way->exchange.partitions == 0) {
+    if (way->exchange.why_not != NULL) paint_line(paint, "publish", "row by row; not by exchange: %s", way->why);
+    return;
+  }
+  paint_line(paint, "publish", "%s: %s", exchange ? "by exchanging partitions" : "row by row", way->why);
+  paint_line(paint, "", "row by row: %s", cost_text(arena, &way->changes));
+  paint_line(paint, "", "exchange of %s: %s, readers wait up to 50 ms",
+             words_count(arena, way->exchange.partitions, "partition", "partitions"),
+             cost_text(arena, &way->exchanged));
+  for (size_t i = 0; i < way->exchange.n_checked && exchange; i++)
+    paint_line(paint, i == 0 ? "checked" : "", "%s", way->exchange.checked[i]);
+}
+
 void view_plan(Paint *paint, Arena *arena, const Plan *plan, const Verdict *verdict) {
   const char *id = plan->id == NULL ? "PLAN" : plan->id;
   put_title(paint, arena, plan);
@@ -147,6 +168,7 @@ void view_plan(Paint *paint, Arena *arena, const Plan *plan, const Verdict *verd
   put_feeds(paint, arena, plan);
   paint_line(paint, "window", "%s", view_window_text(arena, plan, verdict, plan->planned_at));
   paint_line(paint, "batches", "%s", view_batches_text(arena, plan));
+  put_way(paint, arena, plan);
   paint_line(paint, "undo", "tidegate rollback %s, for %s after the swap", id,
              words_duration(arena, plan->spec.retention));
   put_evidence(paint, arena, plan);
