@@ -181,6 +181,20 @@ bool pg_publish_refers_to_itself(const Publish *publish, bool *ret, Error *err) 
   return true;
 }
 
+bool pg_publish_fixed(const Publish *publish, const bool **ret, Error *err) {
+  const ShapeSql *sql = publish->sql;
+  PG_SCOPED rows = NULL;
+  bool *fixed = arena_array(publish->arena, sql->shape->n, sizeof *fixed);
+  *ret = fixed;
+  if (!sql->identity) return true;
+  if (!pg_query(publish->engine, sql_publish_fixed, &sql->table, 1, &rows, "looking at the identity columns", err))
+    return false;
+  for (int i = 0; i < PQntuples(rows); i++)
+    for (size_t k = 0; k < sql->shape->n; k++)
+      fixed[k] |= strcmp(pg_peek(rows, i, 0), sql->shape->columns[k].name) == 0;
+  return true;
+}
+
 static bool apply_deletes(const Publish *publish, int64_t expected, Error *err) {
   const PublishRows rows = {sql_publish_deleted, "old_", "old_", true, expected};
   return pg_publish_spares_children(publish, &rows, NULL, NULL, err) &&

@@ -44,6 +44,9 @@ bool pg_publish_close(const Publish *, const char *back, Error *);
 /* Must rows come before rows go, because the table has a foreign key to itself? */
 bool pg_publish_refers_to_itself(const Publish *, bool *ret, Error *);
 
+/* Per column of the shape: no update may write it (GENERATED ALWAYS AS IDENTITY). */
+bool pg_publish_fixed(const Publish *, const bool **ret, Error *);
+
 /* Deletes, updates of the `columns` that change, inserts, from the new side. */
 bool pg_publish_changes(const Publish *, const bool *columns, ChangeCounts expected, Error *);
 

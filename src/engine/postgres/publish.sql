@@ -71,6 +71,10 @@ EXPLAIN SELECT FROM {target} AS p WHERE {range}
 SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND conrelid = $1::regclass AND confrelid = $1::regclass
   AND NOT condeferrable
 
+-- name: fixed
+-- $1: the table. Columns that no update may write.
+SELECT attname FROM pg_attribute WHERE attrelid = $1::regclass AND attidentity = 'a' AND NOT attisdropped
+
 -- name: checks_later
 SET CONSTRAINTS ALL DEFERRED
 

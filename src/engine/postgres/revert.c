@@ -17,20 +17,9 @@ typedef struct Revert {
   Publish publish;
   Shape shape; /* the target's, with nothing tolerated: a later write is one, however small */
   ShapeSql sql;
-  bool *fixed;            /* per column of the shape: no update may write it */
+  const bool *fixed;      /* per column of the shape: no update may write it */
   const char *at, *range; /* without a key: the date of production's row p, and the dates of the change set */
 } Revert;
-
-static bool read_fixed(Revert *revert, Error *err) {
-  PG_SCOPED rows = NULL;
-  revert->fixed = arena_array(revert->publish.arena, revert->shape.n, sizeof *revert->fixed);
-  if (!revert->sql.identity) return true;
-  if (!pg_query(revert->publish.engine, sql_revert_fixed, &revert->sql.table, 1, &rows, looking, err)) return false;
-  for (int i = 0; i < PQntuples(rows); i++)
-    for (size_t k = 0; k < revert->shape.n; k++)
-      revert->fixed[k] |= strcmp(pg_peek(rows, i, 0), revert->shape.columns[k].name) == 0;
-  return true;
-}
 
 static bool read_dates(Revert *revert, Error *err) {
   PG_SCOPED rows = NULL;
@@ -63,7 +52,7 @@ static bool revert_init(Revert *revert, PgEngine *engine, Arena *arena, const Sh
   revert->shape.columns = columns;
   if (!pg_shape_sql(engine, arena, &revert->shape, &revert->sql, err)) return false;
   revert->publish = (Publish){engine, arena, &revert->sql, pg_object(engine, arena, id, "changes")};
-  return read_fixed(revert, err) && (shape->keyed || read_dates(revert, err));
+  return pg_publish_fixed(&revert->publish, &revert->fixed, err) && (shape->keyed || read_dates(revert, err));
 }
 
 /* ---- what is no longer as it was left -----------------------------------------------------------------------------

@@ -51,10 +51,6 @@ true
 -- name: count
 SELECT count(*) FROM {changes} AS n WHERE {of}
 
--- name: fixed
--- $1: the table. Columns that no update may write.
-SELECT attname FROM pg_attribute WHERE attrelid = $1::regclass AND attidentity = 'a' AND NOT attisdropped
-
 -- name: clear_dates
 -- Without a key a date gives up all its rows.
 DELETE FROM {target} AS p WHERE {range} AND {at} IN (SELECT n.date FROM {changes} AS n WHERE {of})

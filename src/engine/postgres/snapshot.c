@@ -36,6 +36,8 @@ bool pg_copy_range(EngineWriter *writer, const Shape *shape, DateRange range, Er
          error_set(err, ERR_DATABASE, "the snapshot does not equal the range that it was copied from");
 }
 
+static const char comparing[] = "comparing with the snapshot";
+
 /* ---- putting it back ------------------------------------------------------------------------------------------------
  */
 
@@ -51,28 +53,55 @@ static const Instant *dates_of(Arena *arena, const DateCodec *codec, DateRange r
   return dates;
 }
 
-/* How production differs from the snapshot, in a temporary table of the change set's form. */
-static bool differences(const Publish *publish, const Job *job, bool *columns, ChangeCounts *ret, Error *err) {
-  static const char doing[] = "comparing with the snapshot";
+static bool count_changes(const Publish *publish, ChangeCounts *ret, Error *err) {
   PG_SCOPED counts = NULL;
-  BatchFacts facts;
-  const char *statements[] = {
-      sql_fill(publish->arena, sql_batch_analyze, "changes", publish->changes, NULL),
-      sql_fill(publish->arena, sql_snapshot_counts, "changes", publish->changes, NULL),
-  };
-  if (!pg_run(publish->engine,
-              changes_create_sql(publish->engine, publish->arena, publish->sql, "TEMP", publish->changes), NULL, 0,
-              NULL, doing, err) ||
-      !compare_into(publish->engine, publish->arena, job, publish->changes, &facts, err) ||
-      !pg_run(publish->engine, statements[0], NULL, 0, NULL, doing, err) ||
-      !pg_query(publish->engine, statements[1], NULL, 0, &counts, doing, err))
-    return false;
-  for (size_t i = 0; i < job->shape->n; i++) columns[i] = facts.column_changes[i] > 0;
+  const char *text = sql_fill(publish->arena, sql_snapshot_counts, "changes", publish->changes, NULL);
+  if (!pg_query(publish->engine, text, NULL, 0, &counts, comparing, err)) return false;
   *ret = (ChangeCounts){.inserts = pg_int(counts, 0, 0),
                         .updates = pg_int(counts, 0, 1),
                         .deletes = pg_int(counts, 0, 2),
                         .moves = pg_int(counts, 0, 3)};
   return true;
+}
+
+/* How production differs from the snapshot, in a temporary table of the change set's form. */
+static bool differences(const Publish *publish, const Job *job, bool *columns, ChangeCounts *ret, Error *err) {
+  BatchFacts facts;
+  Arena *arena = publish->arena;
+  const char *create = changes_create_sql(publish->engine, arena, publish->sql, "TEMP", publish->changes);
+  const char *analyze = sql_fill(arena, sql_batch_analyze, "changes", publish->changes, NULL);
+  if (!pg_run(publish->engine, create, NULL, 0, NULL, comparing, err) ||
+      !compare_into(publish->engine, arena, job, publish->changes, &facts, err) ||
+      !pg_run(publish->engine, analyze, NULL, 0, NULL, comparing, err))
+    return false;
+  for (size_t i = 0; i < job->shape->n; i++) columns[i] = facts.column_changes[i] > 0;
+  return count_changes(publish, ret, err);
+}
+
+/* A tool that deleted a row and put it in again made a new identity for it. */
+static bool split_anew(const Publish *publish, bool *columns, ChangeCounts *counts, Error *err) {
+  const ShapeSql *sql = publish->sql;
+  Arena *arena = publish->arena;
+  const bool *fixed;
+  BUF_SCOPED anew = {0};
+  if (!pg_publish_fixed(publish, &fixed, err)) return false;
+  for (size_t i = 0; i < sql->shape->n; i++) {
+    if (!fixed[i] || !columns[i]) continue;
+    const char *name = sql->shape->columns[i].name;
+    buf_printf(&anew, "%sn.%s IS DISTINCT FROM n.%s", anew.len == 0 ? "" : " OR ",
+               sql_ident(arena, arena_printf(arena, "old_%s", name)),
+               sql_ident(arena, arena_printf(arena, "new_%s", name)));
+    columns[i] = false;
+  }
+  if (anew.len == 0) return true;
+  const char *go = sql_fill(arena, sql_snapshot_split_delete, "changes", publish->changes, "old",
+                            pg_shape_list(arena, sql->shape, sql->stored, sql->n_stored, "", "old_"), "values",
+                            pg_shape_list(arena, sql->shape, sql->stored, sql->n_stored, "n.", "old_"), "anew",
+                            buf_text(&anew), NULL);
+  const char *come =
+      sql_fill(arena, sql_snapshot_split_insert, "changes", publish->changes, "anew", buf_text(&anew), NULL);
+  return pg_run(publish->engine, go, NULL, 0, NULL, comparing, err) &&
+         pg_run(publish->engine, come, NULL, 0, NULL, comparing, err) && count_changes(publish, counts, err);
 }
 
 bool pg_restore_range(EngineWriter *writer, const Shape *shape, DateRange range, bool skip_triggers,
@@ -91,10 +120,12 @@ bool pg_restore_range(EngineWriter *writer, const Shape *shape, DateRange range,
       &arena, sql_snapshot_rows, "columns", pg_shape_list(&arena, shape, sql.stored, sql.n_stored, "", ""), "table",
       pg_object(engine, &arena, writer->id, "snapshot"), "range", shape_in_range(&arena, &sql, "", range), NULL);
   const Publish publish = {engine, &arena, &sql, "pg_temp.tidegate_restore"};
-  if (!differences(&publish, &job, columns, &counts, err) || !pg_publish_open(&publish, skip_triggers, &back, err) ||
+  if (!differences(&publish, &job, columns, &counts, err)) return false;
+  int64_t changed = counts.inserts + counts.updates + counts.deletes + counts.moves;
+  if (!split_anew(&publish, columns, &counts, err) || !pg_publish_open(&publish, skip_triggers, &back, err) ||
       !pg_publish_changes(&publish, columns, counts, err) || !pg_publish_close(&publish, back, err))
     return false;
-  *ret_changed = counts.inserts + counts.updates + counts.deletes + counts.moves;
+  *ret_changed = changed;
   return true;
 }
 

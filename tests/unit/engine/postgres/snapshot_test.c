@@ -86,6 +86,18 @@ static void the_range_is_what_it_was(void **state) {
   assert_as_it_was(f);
 }
 
+/* The commonest tool of all: the rows have new identities then. */
+static void a_tool_that_deletes_and_inserts(void **state) {
+  Fixture *f = fixture_of(state);
+  Case c = scene(f);
+  copied(&c);
+  run(f, "CREATE TABLE fresh AS SELECT id, d, amount + (id % 3) AS amount FROM \"T t\" WHERE d >= '2024-01-01'");
+  run(f, "DELETE FROM \"T t\" WHERE d >= '2024-01-01'");
+  run(f, "INSERT INTO \"T t\" (id, d, amount) SELECT * FROM fresh");
+  assert_int_equal(restored(&c, false), 8);
+  assert_as_it_was(f);
+}
+
 static void what_is_outside_the_range_stays(void **state) {
   Fixture *f = fixture_of(state);
   Case c = scene(f);
@@ -181,6 +193,7 @@ int main(void) {
       FIXTURE_TEST(a_copy_that_is_not_equal_is_refused),
       FIXTURE_TEST(an_empty_range_is_copied_too),
       FIXTURE_TEST(the_range_is_what_it_was),
+      FIXTURE_TEST(a_tool_that_deletes_and_inserts),
       FIXTURE_TEST(what_is_outside_the_range_stays),
       FIXTURE_TEST(triggers_stay_off),
       FIXTURE_TEST(without_a_key_too),
