@@ -222,7 +222,7 @@ SELECT c.oid::text, c.relkind::text, coalesce(obj_description(c.oid, 'pg_class')
 -- name: dependents
 -- Everything in the catalogue that depends on the table: name, kind, what connects it, what it needs. A view of a
 -- partition, or of what the table is a part of, reads the same rows. What is temporary is left out: it goes with its
--- session, and Tidegate makes such views itself. $2: the schema of the ledger.
+-- session, and Tidegate makes such views itself, there and in the schema of the ledger, $2.
 WITH RECURSIVE below AS (
   SELECT $1::oid AS oid UNION SELECT i.inhrelid FROM below b JOIN pg_inherits i ON i.inhparent = b.oid),
 above AS (
@@ -234,12 +234,14 @@ reads (reader, source) AS (
     AND d.classid = 'pg_rewrite'::regclass
   JOIN pg_rewrite w ON w.oid = d.objid AND w.ev_type = '1' AND w.ev_class <> b.oid
   JOIN pg_class c ON c.oid = w.ev_class AND c.relpersistence <> 't'
+    AND c.relnamespace <> coalesce(to_regnamespace(quote_ident($2))::oid, 0)
   UNION
   SELECT w.ev_class, r.reader
   FROM reads r JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = r.reader
     AND d.classid = 'pg_rewrite'::regclass
   JOIN pg_rewrite w ON w.oid = d.objid AND w.ev_type = '1' AND w.ev_class <> r.reader
-  JOIN pg_class c ON c.oid = w.ev_class AND c.relpersistence <> 't'),
+  JOIN pg_class c ON c.oid = w.ev_class AND c.relpersistence <> 't'
+    AND c.relnamespace <> coalesce(to_regnamespace(quote_ident($2))::oid, 0)),
 source AS (SELECT oid FROM base UNION SELECT reader FROM reads),
 -- The columns of a source that an object uses: by its class and oid.
 used AS (
