@@ -129,7 +129,7 @@ INSERT INTO {replacement} ({stored}) SELECT {stored} FROM {partition} WHERE NOT 
 -- How often the two sides' rows outside the range are not the same.
 SELECT count(*) FROM (
   SELECT h FROM (SELECT 1 AS side, {hash} AS h FROM {partition} WHERE NOT ({in_range})
-    UNION ALL SELECT -1, {hash} FROM {replacement} WHERE NOT ({in_range})) AS both
+    UNION ALL SELECT -1, {hash} FROM {replacement} WHERE NOT ({in_range})) AS sides
   GROUP BY h HAVING sum(side) <> 0) AS differ
 
 -- name: add_constraint
