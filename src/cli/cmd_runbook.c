@@ -57,12 +57,17 @@ static int run(Session *session) {
       !lineage_blast_radius(&session->arena, session->engine, shape.table, &session->spec, &radius, &err))
     return session_fail(session, &err);
   bool planned = newest_plan(session, shape.table);
-  RunbookFacts facts = {.target = shape.table,
-                        .database = session->spec.database_path,
-                        .spec = planned ? &session->plan.spec : &session->spec,
-                        .shape = planned ? &session->plan.shape : &shape,
-                        .id = planned ? session->record.id : NULL,
-                        .radius = &radius};
+  const EngineOps *ops = session->engine->ops;
+  const char *id = planned ? session->record.id : NULL;
+  RunbookFacts facts = {
+      .target = shape.table,
+      .database = session->spec.database_path,
+      .spec = planned ? &session->plan.spec : &session->spec,
+      .shape = planned ? &session->plan.shape : &shape,
+      .id = id,
+      .engine = ops->name,
+      .changes = ops->object_name(session->engine, &session->arena, id == NULL ? "ID" : id, "changes"),
+      .radius = &radius};
   BUF_SCOPED text = {0};
   Buf *out = session->json ? &text : &session->buffer;
   view_runbook(out, &session->arena, &facts);

@@ -11,7 +11,38 @@ typedef struct Filling {
   const char *word, *text;
 } Filling;
 
-enum { FILLINGS = 13 };
+enum { FILLINGS = 19 };
+
+/* Everything typed by hand, as the client of one engine understands it. */
+typedef struct Hand {
+  const char *client, *look, *lock, *drift, *publish, *note_rest, *mark_swapped, *later, *put_back, *mark_rolled_back,
+      *clear;
+} Hand;
+
+static const Hand sqlite = {"sqlite3",
+                            sql_runbook_look,
+                            sql_runbook_lock,
+                            sql_runbook_drift,
+                            sql_runbook_publish,
+                            NULL,
+                            sql_runbook_mark_swapped,
+                            sql_runbook_later,
+                            sql_runbook_put_back,
+                            sql_runbook_mark_rolled_back,
+                            sql_runbook_clear};
+static const Hand postgres = {"psql",
+                              sql_runbook_postgres_look,
+                              sql_runbook_postgres_lock,
+                              sql_runbook_postgres_drift,
+                              sql_runbook_postgres_publish,
+                              sql_runbook_postgres_note_rest,
+                              sql_runbook_postgres_mark_swapped,
+                              sql_runbook_postgres_later,
+                              sql_runbook_postgres_put_back,
+                              sql_runbook_postgres_mark_rolled_back,
+                              sql_runbook_postgres_clear};
+
+static bool is_postgres(const RunbookFacts *facts) { return strcmp(facts->engine, "postgres") == 0; }
 
 /* "name" with its quotes doubled. */
 static const char *quoted(Arena *arena, const char *prefix, const char *name, char quote) {
@@ -26,11 +57,13 @@ static const char *quoted(Arena *arena, const char *prefix, const char *name, ch
   return arena_strdup(arena, buf_text(&out));
 }
 
-typedef enum Pick { PICK_KEY, PICK_GIVEN, PICK_STORED } Pick;
+typedef enum Pick { PICK_KEY, PICK_GIVEN, PICK_VALUES, PICK_STORED, PICK_REST } Pick;
 
 static bool picked(const Shape *shape, const ShapeColumn *column, Pick pick) {
   if (pick == PICK_KEY) return shape->keyed ? column->key : column->given;
-  return pick == PICK_GIVEN ? column->given : !column->generated;
+  if (pick == PICK_GIVEN) return column->given;
+  if (pick == PICK_VALUES) return column->given && !column->key;
+  return !column->generated && (pick == PICK_STORED || !column->given);
 }
 
 /* Every picked column by a pattern in which @ is its quoted name and ? its name in the change set under the prefix. */
@@ -52,23 +85,75 @@ static const char *columns(Arena *arena, const Shape *shape, Pick pick, const ch
   return arena_strdup(arena, buf_text(&out));
 }
 
+/* PostgreSQL's types that nothing can be equal to; box and circle are equal when their areas are. */
+static bool has_no_equality(const char *type) {
+  static const char *const types[] = {"json", "xml", "point", "line", "lseg", "box", "path", "polygon", "circle"};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    size_t n = strlen(types[i]);
+    if (strncmp(type, types[i], n) == 0 && (type[n] == '\0' || type[n] == '[')) return true;
+  }
+  return false;
+}
+
+/* Production's row p has the values of the change set's row n in every picked column. */
+static const char *match(Arena *arena, const RunbookFacts *facts, Pick pick, const char *prefix) {
+  const Shape *shape = facts->shape;
+  if (!is_postgres(facts)) return columns(arena, shape, pick, "p.@ IS n.?", prefix, " AND ");
+  BUF_SCOPED out = {0};
+  for (size_t i = 0; i < shape->n; i++) {
+    const ShapeColumn *column = &shape->columns[i];
+    const Shape alone = {.columns = column, .n = 1, .keyed = shape->keyed};
+    bool never_null = shape->keyed && column->key && !shape->null_keys; /* = can use an index and a hash */
+    const char *pattern = never_null                      ? "p.@ = n.?"
+                          : has_no_equality(column->type) ? "p.@::text IS NOT DISTINCT FROM n.?::text"
+                                                          : "p.@ IS NOT DISTINCT FROM n.?";
+    if (picked(shape, column, pick))
+      buf_printf(&out, "%s%s", out.len == 0 ? "" : " AND ", columns(arena, &alone, pick, pattern, prefix, ""));
+  }
+  return arena_strdup(arena, buf_text(&out));
+}
+
 static void prepare(Arena *arena, const RunbookFacts *facts, Filling fillings[FILLINGS]) {
   const Shape *shape = facts->shape;
-  const char *id = facts->id == NULL ? "ID" : facts->id;
-  const Filling all[FILLINGS] = {{"table", quoted(arena, "", facts->target, '"')},
-                                 {"changes", quoted(arena, "", arena_printf(arena, "tidegate_%s_changes", id), '"')},
-                                 {"id", quoted(arena, "", id, '\'')},
-                                 {"same_old", columns(arena, shape, PICK_STORED, "p.@ IS n.?", "old_", " AND ")},
-                                 {"same_new", columns(arena, shape, PICK_GIVEN, "p.@ IS n.?", "new_", " AND ")},
-                                 {"key_old", columns(arena, shape, PICK_KEY, "p.@ IS n.?", "old_", " AND ")},
-                                 {"key_new", columns(arena, shape, PICK_KEY, "p.@ IS n.?", "new_", " AND ")},
-                                 {"set_old", columns(arena, shape, PICK_GIVEN, "@ = n.?", "old_", ", ")},
-                                 {"set_new", columns(arena, shape, PICK_GIVEN, "@ = n.?", "new_", ", ")},
-                                 {"all", columns(arena, shape, PICK_STORED, "@", "", ", ")},
-                                 {"all_old", columns(arena, shape, PICK_STORED, "?", "old_", ", ")},
-                                 {"given", columns(arena, shape, PICK_GIVEN, "@", "", ", ")},
-                                 {"given_new", columns(arena, shape, PICK_GIVEN, "?", "new_", ", ")}};
+  const char *id = facts->id == NULL ? "ID" : facts->id, *schema = facts->spec->postgres.schema.text;
+  const char *same_old = match(arena, facts, PICK_STORED, "old_"), *key_old = match(arena, facts, PICK_KEY, "old_");
+  const char *key_new = match(arena, facts, PICK_KEY, "new_");
+  const Filling all[FILLINGS] = {
+      {"table", is_postgres(facts) ? facts->target : quoted(arena, "", facts->target, '"')},
+      {"changes", facts->changes},
+      {"ledger", quoted(arena, "", schema == NULL ? "tidegate" : schema, '"')},
+      {"id", quoted(arena, "", id, '\'')},
+      {"same_old", same_old},
+      {"same_new", match(arena, facts, PICK_GIVEN, "new_")},
+      {"key_old", key_old},
+      {"here_old", shape->keyed ? key_old : same_old},
+      {"key_new", key_new},
+      {"taken", shape->keyed ? key_new : "false"}, /* without a key a row may be there twice */
+      {"set_old", columns(arena, shape, PICK_GIVEN, "@ = n.?", "old_", ", ")},
+      {"set_new", columns(arena, shape, PICK_GIVEN, "@ = n.?", "new_", ", ")},
+      {"values_old", columns(arena, shape, PICK_VALUES, "@ = n.?", "old_", ", ")},
+      {"values_new", columns(arena, shape, PICK_VALUES, "@ = n.?", "new_", ", ")},
+      {"set_rest", columns(arena, shape, PICK_REST, "? = p.@", "old_", ", ")},
+      {"all", columns(arena, shape, PICK_STORED, "@", "", ", ")},
+      {"all_old", columns(arena, shape, PICK_STORED, "?", "old_", ", ")},
+      {"given", columns(arena, shape, PICK_GIVEN, "@", "", ", ")},
+      {"given_new", columns(arena, shape, PICK_GIVEN, "?", "new_", ", ")}};
   memcpy(fillings, all, sizeof all);
+}
+
+static bool any(Arena *arena, const Shape *shape, Pick pick) {
+  return *columns(arena, shape, pick, "@", "", "") != '\0';
+}
+
+static Hand hand_of(Arena *arena, const RunbookFacts *facts) {
+  const Shape *shape = facts->shape;
+  Hand hand = is_postgres(facts) ? postgres : sqlite;
+  if (is_postgres(facts) && (!shape->keyed || !any(arena, shape, PICK_VALUES))) { /* nothing is ever updated */
+    hand.publish = sql_runbook_postgres_publish_keyless;
+    hand.put_back = sql_runbook_postgres_put_back_keyless;
+  }
+  if (!shape->keyed || !any(arena, shape, PICK_REST)) hand.note_rest = NULL;
+  return hand;
 }
 
 static const char *filling(const Filling fillings[FILLINGS], const char *word, size_t n) {
@@ -90,13 +175,16 @@ static void put_filled(Buf *out, const Filling fillings[FILLINGS], const char *t
   }
 }
 
-static void put_sql(Buf *out, const Filling fillings[FILLINGS], const char *what, const char *template,
-                    const char *template2) {
+enum { MOST_TEMPLATES = 3 };
+
+/* Templates that are NULL are left out. */
+static void put_sql(Buf *out, const Filling fillings[FILLINGS], const char *what,
+                    const char *const templates[MOST_TEMPLATES]) {
   buf_printf(out, "%s\n\n```sql\n", what);
-  put_filled(out, fillings, template);
-  if (template2 != NULL) {
-    buf_putc(out, '\n');
-    put_filled(out, fillings, template2);
+  for (size_t i = 0; i < MOST_TEMPLATES; i++) {
+    if (templates[i] == NULL) continue;
+    if (i > 0) buf_putc(out, '\n');
+    put_filled(out, fillings, templates[i]);
   }
   buf_puts(out, "\n```\n\n");
 }
@@ -177,31 +265,36 @@ static void put_correctness(Buf *out, Arena *arena, const Spec *spec) {
 static void put_by_hand(Buf *out, Arena *arena, const RunbookFacts *facts) {
   Filling fillings[FILLINGS];
   prepare(arena, facts, fillings);
+  Hand hand = hand_of(arena, facts);
+  const char *list = "";
+  if (facts->id == NULL)
+    list = arena_printf(
+        arena, " and put the backfill's id (`SELECT id, target, state FROM %s;`) in the place of ID",
+        is_postgres(facts) ? arena_printf(arena, "%s.backfill", filling(fillings, "ledger", 6)) : "tidegate_backfill");
   buf_printf(out,
              "## By hand, with Tidegate missing\n\nThe change set is a table in the same database: `op` is I (insert), "
              "U (update), D (delete) or M (an update that moves a row to another date); `old_…` is the row as it was, "
-             "`new_…` as it will be. Open the database with `sqlite3`%s. Stop when a step does not give what it "
+             "`new_…` as it will be. Open the database with `%s`%s. Stop when a step does not give what it "
              "says: `ROLLBACK;` leaves production untouched.\n\n",
-             facts->id == NULL ? " and put the backfill's id (`SELECT id, target, state FROM tidegate_backfill;`) in "
-                                 "the place of ID"
-                               : "");
-  put_sql(out, fillings, "### 1. Look at the change set", sql_runbook_look, NULL);
+             hand.client, list);
+  put_sql(out, fillings, "### 1. Look at the change set", (const char *[MOST_TEMPLATES]){hand.look});
   put_sql(out, fillings,
           "### 2. Publish\n\nTake the lock. The state must be `ready` (or `rolled_back`) and nobody may drive it "
           "(the second column is NULL).",
-          sql_runbook_lock, NULL);
-  put_sql(out, fillings, "Production must not have drifted: both counts are 0, or `ROLLBACK;`.", sql_runbook_drift,
-          NULL);
-  put_sql(out, fillings, "Apply, mark and commit; the numbers of rows are those of step 1.", sql_runbook_publish,
-          sql_runbook_mark_swapped);
+          (const char *[MOST_TEMPLATES]){hand.lock});
+  put_sql(out, fillings, "Production must not have drifted: both counts are 0, or `ROLLBACK;`.",
+          (const char *[MOST_TEMPLATES]){hand.drift});
+  put_sql(out, fillings, "Apply, mark and commit; the numbers of rows are those of step 1.",
+          (const char *[MOST_TEMPLATES]){hand.publish, hand.note_rest, hand.mark_swapped});
   put_sql(out, fillings,
           "### 3. Take back\n\nTake the lock. Rows that these two show were written after the swap: decide about "
           "them first, the next step overwrites them.",
-          sql_runbook_lock, sql_runbook_later);
-  put_sql(out, fillings, "Put the old rows back, mark and commit.", sql_runbook_put_back, sql_runbook_mark_rolled_back);
+          (const char *[MOST_TEMPLATES]){hand.lock, hand.later});
+  put_sql(out, fillings, "Put the old rows back, mark and commit.",
+          (const char *[MOST_TEMPLATES]){hand.put_back, hand.mark_rolled_back});
   put_sql(out, fillings,
           "### 4. Clear away\n\nOnly when nobody needs the old rows any more: this is the last copy of them.",
-          sql_runbook_clear, NULL);
+          (const char *[MOST_TEMPLATES]){hand.clear});
 }
 
 void view_runbook(Buf *out, Arena *arena, const RunbookFacts *facts) {

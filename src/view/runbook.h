@@ -6,9 +6,11 @@
 /* What the runbook of one target is made from. */
 typedef struct RunbookFacts {
   const char *target, *database;
-  const Spec *spec;   /* of the newest backfill, else of tidegate.yaml */
-  const Shape *shape; /* the columns that a backfill writes */
-  const char *id;     /* of the newest backfill with a change set; NULL: "ID" stands in the SQL */
+  const Spec *spec;    /* of the newest backfill, else of tidegate.yaml */
+  const Shape *shape;  /* the columns that a backfill writes */
+  const char *id;      /* of the newest backfill with a change set; NULL: "ID" stands in the SQL */
+  const char *engine;  /* EngineOps.name */
+  const char *changes; /* EngineOps.object_name of the change set of `id`, or of "ID" */
   const BlastRadius *radius;
 } RunbookFacts;
 

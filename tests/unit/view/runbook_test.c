@@ -72,6 +72,8 @@ static void print_runbook(Buf *out, Arena *arena) {
                         .spec = &plan.spec,
                         .shape = &plan.shape,
                         .id = "7f3a",
+                        .engine = "sqlite",
+                        .changes = "tidegate_7f3a_changes",
                         .radius = &plan.radius};
   view_runbook(out, arena, &facts);
 }
