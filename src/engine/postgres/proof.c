@@ -8,15 +8,6 @@
 
 static const char doing[] = "trying the constraints";
 
-bool proof_touches(const Probe *probe, const char *const *columns, size_t n) {
-  const Shape *shape = probe->sql.shape;
-  for (size_t i = 0; i < n; i++)
-    for (size_t c = 0; c < shape->n; c++)
-      if ((shape->columns[c].given || shape->columns[c].generated) && strcmp(shape->columns[c].name, columns[i]) == 0)
-        return true;
-  return false;
-}
-
 /* ---- the probe ----------------------------------------------------------------------------------------------------
  */
 
@@ -58,22 +49,25 @@ static bool run_given(Probe *probe, const char *query, int n_values, Error *err)
   return true;
 }
 
-static const char *is_key(Probe *probe) {
-  const ShapeSql *sql = &probe->sql;
-  BUF_SCOPED key = {0};
-  if (!sql->shape->keyed) return sql_proof_no_key;
-  for (size_t i = 0; i < sql->n_key; i++)
-    buf_printf(&key, "%s%s", i == 0 ? "" : ", ", sql_literal(probe->arena, sql->shape->columns[sql->key[i]].name));
-  return sql_fill(probe->arena, sql_proof_is_key, "key", buf_text(&key), NULL);
+/* What is idle need not be kept up to date. */
+static bool drop_idle(Probe *probe, Error *err) {
+  for (size_t i = 0; i < probe->n_apart; i++) {
+    if (!probe->apart[i].idle || !probe->apart[i].own) continue;
+    const char *name = sql_ident(probe->arena, probe->apart[i].index);
+    if (!pg_run(probe->engine, sql_fill(probe->arena, sql_proof_probe_without_constraint, "name", name, NULL), NULL, 0,
+                NULL, doing, err) ||
+        !pg_run(probe->engine, sql_fill(probe->arena, sql_proof_probe_without_index, "name", name, NULL), NULL, 0, NULL,
+                doing, err))
+      return false;
+  }
+  return true;
 }
 
 static bool make_probe(Probe *probe, Error *err) {
-  const char *key = is_key(probe);
-  return pg_run(probe->engine, sql_fill(probe->arena, sql_proof_probe_create, "target", probe->sql.table, NULL), NULL,
-                0, NULL, doing, err) &&
-         run_given(probe, sql_fill(probe->arena, sql_proof_probe_indexes, "is_key", key, NULL), 0, err) &&
-         run_given(probe, sql_fill(probe->arena, sql_proof_probe_key, "is_key", key, NULL), 0, err) &&
-         run_given(probe, sql_proof_probe_names, 1, err);
+  const char *create = sql_fill(probe->arena, sql_proof_probe_create, "target", probe->sql.table, NULL);
+  return pg_run(probe->engine, create, NULL, 0, NULL, doing, err) &&
+         run_given(probe, sql_proof_probe_indexes, 0, err) && run_given(probe, sql_proof_probe_names, 1, err) &&
+         proof_read_unique(probe, err) && drop_idle(probe, err);
 }
 
 /* New rows whole: what the recompute does not give stays as it was. */
@@ -83,10 +77,10 @@ static const char *updates_sql(Probe *probe) {
   for (size_t i = 0; i < sql->n_stored; i++)
     buf_printf(&values, "%s%s", i == 0 ? "" : ", ",
                pg_shape_list(probe->arena, sql->shape, &sql->stored[i], 1, "c.",
-                          sql->shape->columns[sql->stored[i]].given ? "new_" : "old_"));
+                             sql->shape->columns[sql->stored[i]].given ? "new_" : "old_"));
   return sql_fill(probe->arena, sql_proof_probe_updates, "columns",
-                  pg_shape_list(probe->arena, sql->shape, sql->stored, sql->n_stored, "", ""), "values", buf_text(&values),
-                  "changes", probe->changes, NULL);
+                  pg_shape_list(probe->arena, sql->shape, sql->stored, sql->n_stored, "", ""), "values",
+                  buf_text(&values), "changes", probe->changes, NULL);
 }
 
 static const char *inserts_sql(Probe *probe, const Made *made, size_t n_made) {

@@ -50,16 +50,15 @@ ALTER TABLE pg_temp.tidegate_probe ALTER COLUMN {column} DROP DEFAULT, ALTER COL
 ALTER TABLE pg_temp.tidegate_probe DROP COLUMN {column} CASCADE, ADD COLUMN {column} {type}
 
 -- name: probe_indexes
--- Indexes of the probe that need not be kept: they forbid nothing, or are the key's ({key}), which is proven already.
-SELECT 'DROP INDEX ' || string_agg(i.indexrelid::regclass::text, ', ') FROM pg_index AS i
-LEFT JOIN pg_constraint AS c ON c.conindid = i.indexrelid AND c.contype IN ('p', 'u', 'x')
-WHERE i.indrelid = 'pg_temp.tidegate_probe'::regclass AND c.oid IS NULL AND (NOT i.indisunique OR {is_key})
+-- Indexes of the probe that forbid nothing.
+SELECT 'DROP INDEX ' || i.indexrelid::regclass FROM pg_index AS i
+WHERE i.indrelid = 'pg_temp.tidegate_probe'::regclass AND NOT i.indisunique AND NOT i.indisexclusion
 
--- name: probe_key
--- The probe's constraint that is the key's alone.
-SELECT 'ALTER TABLE pg_temp.tidegate_probe DROP CONSTRAINT ' || quote_ident(c.conname) FROM pg_index AS i
-JOIN pg_constraint AS c ON c.conindid = i.indexrelid AND c.contype IN ('p', 'u')
-WHERE i.indrelid = 'pg_temp.tidegate_probe'::regclass AND {is_key} LIMIT 1
+-- name: probe_without_constraint
+ALTER TABLE pg_temp.tidegate_probe DROP CONSTRAINT IF EXISTS {name}
+
+-- name: probe_without_index
+DROP INDEX IF EXISTS pg_temp.{name}
 
 -- name: probe_names
 -- $1: the target. What is left bears the name of the target's own, so that the server's words name it.
@@ -208,6 +207,10 @@ WHERE ({whole}) AND {of} AND NOT EXISTS (
   AND NOT EXISTS (
     SELECT 1 FROM (SELECT p.* FROM {parent} AS p WHERE NOT EXISTS (SELECT 1 FROM {changes} AS c WHERE c.op <> 'I' AND {same})) AS f
     WHERE {match})
+
+-- name: any_changed
+-- Is a row inserted, or changes one of these columns in any ({columns})?
+SELECT (SELECT count(*) FROM (SELECT 1 FROM {changes} AS c WHERE c.op = 'I' OR c.op <> 'D' AND ({columns}) LIMIT 1) AS one)
 
 -- name: changed
 -- The new row is inserted, or one of its columns changes ({columns}).

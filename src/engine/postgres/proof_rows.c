@@ -86,26 +86,52 @@ bool proof_partitions(Probe *probe, Error *err) {
   return true;
 }
 
+/* ---- what changes ---------------------------------------------------------------------------------------------------
+ */
+
+/* When one of the columns changes in a change, alias c; "" when none of them is written, "true" when it cannot be told.
+ */
+static const char *differ(Probe *probe, const char *const *columns, size_t n) {
+  const Shape *shape = probe->sql.shape;
+  BUF_SCOPED out = {0};
+  for (size_t i = 0; i < n; i++)
+    for (size_t c = 0; c < shape->n; c++) {
+      if (strcmp(shape->columns[c].name, columns[i]) != 0) continue;
+      if (shape->columns[c].generated) return "true";
+      if (!shape->columns[c].given) continue;
+      const char *text = probe->sql.columns[c].as_text ? "::text" : "";
+      buf_printf(&out, "%s%s%s IS DISTINCT FROM %s%s", out.len == 0 ? "" : " OR ",
+                 pg_shape_list(probe->arena, shape, &c, 1, "c.", "new_"), text,
+                 pg_shape_list(probe->arena, shape, &c, 1, "c.", "old_"), text);
+    }
+  return arena_strdup(probe->arena, buf_text(&out));
+}
+
+/* Is there a row that is new, or in which one of the columns changes? */
+static bool any_changed(Probe *probe, const char *const *columns, size_t n, bool *ret, Error *err) {
+  int64_t found;
+  const char *differs = differ(probe, columns, n);
+  const char *text = sql_fill(probe->arena, sql_proof_any_changed, "changes", probe->changes, "columns",
+                              differs[0] == '\0' ? "false" : differs, NULL);
+  if (!pg_number(probe->engine, text, NULL, 0, &found, doing, err)) return false;
+  *ret = found > 0;
+  return true;
+}
+
 /* ---- unique indexes and exclusion constraints ---------------------------------------------------------------------
  */
 
-typedef struct Apart {
-  const char *relation, *index; /* index: its name */
-  const char *predicate, *row, *match, *of;
-  bool deferrable, own, exclusion;
-} Apart;
-
-static const char *apart_words(Arena *arena, const Apart *apart) {
+static const char *apart_words(Arena *arena, const ProofApart *apart) {
   return arena_printf(arena, "%s “%s” of %s", apart->exclusion ? "exclusion constraint" : "unique index", apart->index,
                       apart->relation);
 }
 
-static bool meet_production(Probe *probe, const Apart *apart, Error *err) {
+static bool meet_production(Probe *probe, const ProofApart *apart, Error *err) {
   PG_SCOPED met = NULL;
   bool late = !apart->deferrable && probe->sql.shape->keyed;
   const char *text =
-      sql_fill(probe->arena, sql_proof_meets, "row", apart->row, "predicate", apart->predicate, "of", apart->of, "key",
-               probe->key, "relation", apart->relation, "match", apart->match, "changes", probe->changes, "same",
+      sql_fill(probe->arena, sql_proof_meets, "row", apart->row, "predicate", apart->predicate, "of", apart->bound,
+               "key", probe->key, "relation", apart->relation, "match", apart->match, "changes", probe->changes, "same",
                probe->same, "late", late ? sql_proof_late : sql_proof_never, NULL);
   if (!pg_query(probe->engine, text, NULL, 0, &met, doing, err)) return false;
   int64_t staying = pg_int(met, 0, 0), giving = pg_int(met, 0, 1);
@@ -123,10 +149,10 @@ static bool meet_production(Probe *probe, const Apart *apart, Error *err) {
   return true;
 }
 
-static bool meet_each_other(Probe *probe, const Apart *apart, Error *err) {
+static bool meet_each_other(Probe *probe, const ProofApart *apart, Error *err) {
   int64_t n;
   const char *text = sql_fill(probe->arena, sql_proof_meet_each_other, "row", apart->row, "predicate", apart->predicate,
-                              "of", apart->of, "match", apart->match, NULL);
+                              "of", apart->bound, "match", apart->match, NULL);
   if (!pg_number(probe->engine, text, NULL, 0, &n, doing, err)) return false;
   if (n > 0)
     probe->refusal = arena_printf(probe->arena, "%" PRId64 " pairs of new rows meet each other, which %s forbids", n,
@@ -145,26 +171,41 @@ static const char *unique_sql(Probe *probe) {
       NULL);
 }
 
-bool proof_unique(Probe *probe, Error *err) {
+bool proof_read_unique(Probe *probe, Error *err) {
   PG_SCOPED rows = NULL;
   if (!pg_query(probe->engine, unique_sql(probe), &probe->sql.table, 1, &rows, doing, err)) return false;
-  for (int i = 0; i < PQntuples(rows) && probe->refusal == NULL; i++) {
+  ProofApart *list = arena_array(probe->arena, (size_t)PQntuples(rows), sizeof *list);
+  for (int i = 0; i < PQntuples(rows); i++) {
     size_t n;
+    bool changes = true;
     const char *const *columns = pg_array(probe->arena, pg_peek(rows, i, 6), &n);
-    bool touched = pg_bool(rows, i, 7) || proof_touches(probe, columns, n);
-    Apart apart = {.relation = pg_peek(rows, i, 0),
-                   .index = pg_peek(rows, i, 1),
-                   .deferrable = pg_bool(rows, i, 2),
-                   .predicate = pg_peek(rows, i, 3),
-                   .row = pg_peek(rows, i, 4),
-                   .match = pg_peek(rows, i, 5),
-                   .own = pg_bool(rows, i, 8),
-                   .exclusion = pg_bool(rows, i, 10)};
-    if (apart.own && pg_bool(rows, i, 9)) continue;
-    apart.of = arena_printf(probe->arena, "(%s)%s%s", apart.own ? "true" : bound_of(rows, i, 11),
-                            touched ? "" : " AND ", touched ? "" : sql_proof_inserted);
-    if (!meet_production(probe, &apart, err)) return false;
-    if (probe->refusal == NULL && !apart.own && !meet_each_other(probe, &apart, err)) return false;
+    ProofApart apart = {.relation = pg_text(probe->arena, rows, i, 0),
+                        .index = pg_text(probe->arena, rows, i, 1),
+                        .deferrable = pg_bool(rows, i, 2),
+                        .predicate = pg_text(probe->arena, rows, i, 3),
+                        .row = pg_text(probe->arena, rows, i, 4),
+                        .match = pg_text(probe->arena, rows, i, 5),
+                        .own = pg_bool(rows, i, 8),
+                        .exclusion = pg_bool(rows, i, 10)};
+    apart.bound = apart.own ? "true" : arena_printf(probe->arena, "(%s)", bound_of(rows, i, 11));
+    /* A row may also come into a partial index, or into a partition. */
+    bool plain = apart.own && !pg_bool(rows, i, 7) && strcmp(apart.predicate, "true") == 0;
+    apart.idle = apart.own && pg_bool(rows, i, 9);
+    if (plain && !apart.idle && !any_changed(probe, columns, n, &changes, err)) return false;
+    apart.idle |= !changes;
+    list[i] = apart;
+  }
+  probe->apart = list;
+  probe->n_apart = (size_t)PQntuples(rows);
+  return true;
+}
+
+bool proof_unique(Probe *probe, Error *err) {
+  for (size_t i = 0; i < probe->n_apart && probe->refusal == NULL; i++) {
+    const ProofApart *apart = &probe->apart[i];
+    if (apart->idle) continue;
+    if (!meet_production(probe, apart, err)) return false;
+    if (probe->refusal == NULL && !apart->own && !meet_each_other(probe, apart, err)) return false;
   }
   return true;
 }
@@ -177,21 +218,14 @@ typedef struct ParentKey {
   bool itself, deferrable;
 } ParentKey;
 
-/* A foreign key is looked at again when a column of it changes, and only then (it may be NOT VALID). */
-static const char *changed(Probe *probe, const char *const *columns, size_t n) {
-  const Shape *shape = probe->sql.shape;
-  BUF_SCOPED out = {0};
-  for (size_t i = 0; i < n; i++)
-    for (size_t c = 0; c < shape->n; c++) {
-      if (strcmp(shape->columns[c].name, columns[i]) != 0) continue;
-      if (shape->columns[c].generated) return "true";
-      if (shape->columns[c].given)
-        buf_printf(&out, "%s%s IS DISTINCT FROM %s", out.len == 0 ? "" : " OR ",
-                   pg_shape_list(probe->arena, shape, &c, 1, "c.", "new_"),
-                   pg_shape_list(probe->arena, shape, &c, 1, "c.", "old_"));
-    }
-  if (out.len == 0) return sql_proof_inserted;
-  return sql_fill(probe->arena, sql_proof_changed, "changes", probe->changes, "columns", buf_text(&out), NULL);
+/* A foreign key is looked at again when a column of it changes, and only then (it may be NOT VALID); and for every row
+ * that comes into the partition that it belongs to. */
+static const char *looked_at(Probe *probe, const char *const *columns, size_t n, bool own) {
+  const char *differs = own ? differ(probe, columns, n) : "true";
+  if (differs[0] == '\0') return sql_proof_inserted;
+  return strcmp(differs, "true") == 0
+             ? "true"
+             : sql_fill(probe->arena, sql_proof_changed, "changes", probe->changes, "columns", differs, NULL);
 }
 
 static bool without_parent(Probe *probe, const ParentKey *key, int64_t *ret, Error *err) {
@@ -209,7 +243,8 @@ bool proof_parents(Probe *probe, Error *err) {
   if (!pg_query(probe->engine, sql_proof_parents, &probe->sql.table, 1, &rows, doing, err)) return false;
   for (int i = 0; i < PQntuples(rows) && probe->refusal == NULL; i++) {
     size_t n;
-    int64_t missing;
+    int64_t missing = 0;
+    bool changes = true, own = pg_peek(rows, i, 8) == NULL;
     const char *const *columns = pg_array(probe->arena, pg_peek(rows, i, 7), &n);
     ParentKey key = {.name = pg_peek(rows, i, 0),
                      .parent = pg_peek(rows, i, 1),
@@ -218,7 +253,9 @@ bool proof_parents(Probe *probe, Error *err) {
                      .deferrable = pg_bool(rows, i, 4),
                      .whole = pg_peek(rows, i, 5),
                      .match = pg_peek(rows, i, 6)};
-    key.of = arena_printf(probe->arena, "(%s) AND %s", bound_of(rows, i, 8), changed(probe, columns, n));
+    if (own && !any_changed(probe, columns, n, &changes, err)) return false;
+    if (!changes) continue;
+    key.of = arena_printf(probe->arena, "(%s) AND %s", bound_of(rows, i, 8), looked_at(probe, columns, n, own));
     if (!without_parent(probe, &key, &missing, err)) return false;
     if (missing > 0)
       probe->refusal = arena_printf(probe->arena, "%" PRId64 " rows have no parent in %s (foreign key “%s”)", missing,

@@ -94,6 +94,15 @@ static void unique_indexes_of_every_kind(void **state) {
   assert_has(probe(f, "k", NULL, array), "unique index “u”");
 }
 
+/* A row also meets others when it comes into the part of a partial index. */
+static void a_row_may_come_into_a_partial_index(void **state) {
+  Fixture *f = plain(state, ", note text");
+  run(f, "UPDATE t SET note = 'same'");
+  run(f, "CREATE UNIQUE INDEX part ON t (note) WHERE v > 25");
+  assert_string_equal(probe(f, "k", "d,k,v", "SELECT d, k, v + 1 AS v FROM t"), "none");
+  assert_has(probe(f, "k", "d,k,v", "SELECT d, k, v + 10 AS v FROM t"), "unique index “part”");
+}
+
 static void exclusion_constraints_see_productions_rows(void **state) {
   Fixture *f = fixture_of(state);
   run(f,
@@ -290,6 +299,7 @@ int main(void) {
       FIXTURE_TEST(not_null_and_generated_columns_speak),
       FIXTURE_TEST(other_unique_indexes_see_productions_rows),
       FIXTURE_TEST(unique_indexes_of_every_kind),
+      FIXTURE_TEST(a_row_may_come_into_a_partial_index),
       FIXTURE_TEST(exclusion_constraints_see_productions_rows),
       FIXTURE_TEST(foreign_keys_need_a_parent),
       FIXTURE_TEST(a_row_may_be_the_parent_of_another),
