@@ -28,17 +28,15 @@ static void capital_letters_tell_columns_apart(void **state) {
       f,
       "CREATE SCHEMA \"S s\"; CREATE TABLE \"S s\".\"T\" (day date, \"Day\" date, k int, \"K\" int PRIMARY KEY, v int);"
       "INSERT INTO \"S s\".\"T\" SELECT '2020-01-01', date '2024-03-01' + i, 0, i, i FROM generate_series(1, 9) i;"
-      "CREATE SCHEMA sales; CREATE TABLE sales.source (\"Day\" date, k int, v int);"
-      "INSERT INTO sales.source SELECT \"Day\", \"K\", v + 1 FROM \"S s\".\"T\"");
+      "CREATE TABLE source (day date, \"Day\" date, k int, v int);"
+      "INSERT INTO source SELECT '2020-01-01', \"Day\", \"K\", v + 1 FROM \"S s\".\"T\"");
   ENGINE_SCOPED engine = open_whole(f, "postgres");
-  must(
-      resolve(
-          f, engine,
-          "target: '\"S s\".\"T\"'\n" WORDS
-          "date_column: Day\nchanges: [v]\nsources: {Sales.SOURCE: Day}\nrecompute: SELECT \"Day\", k AS \"K\", v FROM "
-          "sales.source WHERE \"Day\" >= :from AND \"Day\" < :to\n",
-          &plan, &err),
-      &err);
+  must(resolve(f, engine,
+               "target: '\"S s\".\"T\"'\n" WORDS "date_column: Day\nchanges: [v]\nsources: {PUBLIC.source: "
+                                                 "Day}\nrecompute: SELECT \"Day\", k AS \"K\", v FROM "
+               "source WHERE \"Day\" >= :from AND \"Day\" < :to\n",
+               &plan, &err),
+       &err);
   static const bool given[] = {false, true, false, true, true};
   assert_string_equal(plan.shape.table, "\"S s\".\"T\"");
   assert_int_equal(plan.shape.date, 1);
@@ -46,7 +44,7 @@ static void capital_letters_tell_columns_apart(void **state) {
   assert_true(plan.shape.columns[3].key && !plan.shape.columns[2].key);
   assert_false(plan.overlay);
   assert_int_equal(plan.n_sources, 1);
-  assert_string_equal(plan.sources[0].table, "sales.source");
+  assert_string_equal(plan.sources[0].table, "source");
   assert_int_equal(plan.sources[0].dates_present, 3);
 }
 
