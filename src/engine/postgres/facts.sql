@@ -20,7 +20,7 @@ CROSS JOIN LATERAL (SELECT CASE
     WHEN c.relname = $4 AND ($1::text IS NULL AND pg_table_is_visible(c.oid) OR n.nspname IN ($1, $2)) THEN 2
     WHEN c.relname = $3 AND n.nspname = $2 THEN 3
     WHEN c.relname = $5 AND pg_table_is_visible(c.oid) THEN 4 END AS rank) AS r
-WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND r.rank IS NOT NULL
+WHERE c.relname IN ($3, $4, $5) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND r.rank IS NOT NULL
 ORDER BY r.rank
 LIMIT 1
 
