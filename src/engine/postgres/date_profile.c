@@ -32,7 +32,7 @@ static const TypeWords types[] = {
     {"text", 1u << DATE_TEXT, false, "a text sorts by time only when every value is written YYYY-MM-DD", CONVERT},
     {"integer", 1u << UNIX_SECONDS | 1u << UNIX_MILLIS, false,
      "a whole number is understood only as unix seconds or milliseconds", CONVERT},
-    {"rounded", 0, false, "an instant is rounded in it, so it is not sure to which date a row belongs", CONVERT},
+    {"fraction", 0, false, "of numbers, only whole ones are understood, as unix seconds or milliseconds", CONVERT},
     {NULL, 0, false, "it holds no dates that can be compared", CONVERT},
 };
 

@@ -34,7 +34,7 @@ SELECT count(*) FROM {table} WHERE {in_range} AND ({where})
 
 -- name: column
 -- The column $2 of the table $1: its name as SQL spells it, the table's; type as declared; its kind: date, timestamp,
--- timestamptz, text, integer, or rounded (a number in which an instant may be rounded), NULL for all others; the
+-- timestamptz, text, integer, or fraction (a number that may have one), NULL for all others; the
 -- table's size in pages of 8 kB, all partitions together, −1 when its pages cannot be read one by one; is the column the first of an index over all rows?
 SELECT quote_ident(a.attname), c.oid::regclass::text, format_type(a.atttypid, a.atttypmod),
        CASE b.base::text
@@ -42,7 +42,7 @@ SELECT quote_ident(a.attname), c.oid::regclass::text, format_type(a.atttypid, a.
          WHEN 'timestamp with time zone' THEN 'timestamptz'
          WHEN 'text' THEN 'text' WHEN 'character varying' THEN 'text' WHEN 'character' THEN 'text'
          WHEN 'integer' THEN 'integer' WHEN 'bigint' THEN 'integer'
-         WHEN 'numeric' THEN 'rounded' WHEN 'real' THEN 'rounded' WHEN 'double precision' THEN 'rounded' END,
+         WHEN 'numeric' THEN 'fraction' WHEN 'real' THEN 'fraction' WHEN 'double precision' THEN 'fraction' END,
        CASE WHEN c.relkind = 'p'
             THEN (SELECT CASE WHEN bool_or(l.relkind = 'f') THEN -1 ELSE sum(pg_relation_size(l.oid)) END
                     FROM pg_partition_tree(c.oid) t JOIN pg_catalog.pg_class l ON l.oid = t.relid)

@@ -224,7 +224,7 @@ static void profiles_of_small_tables(void **state) {
     profile = profile_of(f, "t", none[i]);
     assert_true(profile.kinds == 0 && profile.n_samples == 0 && profile.way_out != NULL);
   }
-  assert_has(profile_of(f, "t", "x").why_not, "is of the type numeric: an instant is rounded");
+  assert_has(profile_of(f, "t", "x").why_not, "is of the type numeric: of numbers, only whole ones");
   Error err = {0};
   bool ok = pg_date_profile(f->engine, &f->arena, "t", "at", &profile, &err);
   assert_refused(ok, &err, ERR_NOT_FOUND, "no column 'at'");
