@@ -45,6 +45,13 @@ static bool check_url(const char *url, bool *ret_timeout, Error *err) {
 
 static void say_nothing(void *context, const char *message) {}
 
+/* What the server says to nobody: only its last words matter. */
+static void take_note(void *context, const PGresult *notice) {
+  PgEngine *engine = context;
+  const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+  if (severity != NULL && (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0)) engine->dismissed = true;
+}
+
 /* libpq's words on one line; they name host, port and user, never a password. */
 static const char *words_of(Arena *arena, PGconn *conn) {
   char *words = arena_strdup(arena, PQerrorMessage(conn));
@@ -76,7 +83,7 @@ static PGconn *open_connection(const char *url, bool own_timeout) {
 
 /* ---- poolers --------------------------------------------------------------------------------------------------- */
 
-enum { FIRST_ANSWER_MS = 10000, PROBE_MS = 3000, PROBES = 3 };
+enum { FIRST_ANSWER_MS = 10000, PROBE_MS = 3000, PROBES = 8 };
 
 /* The process that answers on a connection; 0 when none does in time, −1 when the statement is refused. */
 static int64_t backend_of(PGconn *conn, const char *sql, int wait_ms) {
@@ -99,16 +106,18 @@ static int64_t backend_of(PGconn *conn, const char *sql, int wait_ms) {
 /*
  * A pooler stands between when the process that answers (`mine`) is not the one that greeted. It may hand the server's
  * connection to somebody else after each transaction; then settings, locks and temporary tables are not kept. It does
- * so when a second connection is answered by the same process while the first stands idle, or when the first is
- * answered by another one than before.
+ * so when a second connection is answered by the same process while the first stands idle (a pool that hands out what
+ * was used last), or when the first is answered by another one than before (a pool that takes turns). Other clients may
+ * come between: it is tried several times.
  */
 static bool pooler_shares(PGconn *conn, int64_t mine, const char *url, bool own_timeout) {
-  bool shares = false;
   PGconn *second = open_connection(url, own_timeout);
-  for (int i = 0; i < PROBES && !shares && PQstatus(second) == CONNECTION_OK; i++) {
-    int64_t other = backend_of(second, sql_session_backend_held, PROBE_MS);
+  bool shares = PQstatus(second) != CONNECTION_OK; /* what is not known is not relied on */
+  for (int i = 0; i < PROBES && !shares; i++) {
+    int64_t again = backend_of(conn, sql_session_backend, PROBE_MS);
+    int64_t other = again == mine ? backend_of(second, sql_session_backend, PROBE_MS) : -1;
     if (other == 0) break; /* it waits for a server connection of its own */
-    shares = other < 0 || other == mine || backend_of(conn, sql_session_backend, PROBE_MS) != mine;
+    shares = other < 0 || other == mine;
   }
   PQfinish(second);
   return shares;
@@ -129,10 +138,9 @@ static bool check_server(PGconn *conn, const char *url, bool own_timeout, Error 
     return error_hint(err, "the pool may be used up: look at its clients, then try again");
   }
   if (mine == PQbackendPID(conn) || !pooler_shares(conn, mine, url, own_timeout)) return true;
-  error_set(
-      err, ERR_DATABASE,
-      "a connection pooler that is not in session mode stands before the server: it hands the connection to others "
-      "between two transactions, so that settings, locks and temporary tables are not kept");
+  error_set(err, ERR_DATABASE,
+            "a connection pooler stands before the server, and not in session mode: it hands the connection to others "
+            "between two transactions, so that settings, locks and temporary tables are not kept");
   return error_hint(err, "connect to the server's own port, or to a pool in session mode");
 }
 
@@ -149,8 +157,9 @@ bool pg_connect(PgEngine *engine, Error *err) {
   if (!check_url(engine->url, &own_timeout, err)) return false;
   own_timeout = own_timeout || getenv("PGCONNECT_TIMEOUT") != NULL;
   PQfinish(engine->conn);
-  engine->transaction = false;
+  engine->transaction = engine->dismissed = false;
   engine->conn = open_connection(engine->url, own_timeout);
+  PQsetNoticeReceiver(engine->conn, take_note, engine);
   if (PQstatus(engine->conn) != CONNECTION_OK) {
     error_set(err, ERR_DATABASE, "cannot connect: %s", words_of(&arena, engine->conn));
     error_hint(err, "check `database:` in the spec or --database; a password belongs into ~/.pgpass or PGPASSWORD");

@@ -46,6 +46,11 @@ static void wait_for_answer(PgEngine *engine, bool *stopped) {
   }
 }
 
+static void drop_connection(PgEngine *engine) {
+  PQfinish(engine->conn);
+  engine->conn = NULL;
+}
+
 static bool is_copy(ExecStatusType status) {
   return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
 }
@@ -64,8 +69,7 @@ static PGresult *drain(PgEngine *engine, bool *stopped) {
     PQclear(kept);
     kept = next;
     if (!is_copy(PQresultStatus(kept))) continue;
-    PQfinish(engine->conn); /* the only sure way out of a COPY that nobody asked for */
-    engine->conn = NULL;
+    drop_connection(engine); /* the only sure way out of a COPY that nobody asked for */
     break;
   }
   if (PQstatus(engine->conn) == CONNECTION_OK) engine->transaction = PQtransactionStatus(engine->conn) != PQTRANS_IDLE;
@@ -77,16 +81,17 @@ static bool is_lost(PgEngine *engine) {
   if (PQstatus(engine->conn) == CONNECTION_BAD) return true;
   for (int reads = 0; reads < 10; reads++) {
     struct pollfd socket = {.fd = PQsocket(engine->conn), .events = POLLIN};
-    if (poll(&socket, 1, 0) <= 0) return false;
+    if (poll(&socket, 1, 0) <= 0) break;
     if (!PQconsumeInput(engine->conn)) return true;
-    PQisBusy(engine->conn); /* takes what was said to nobody out of the buffer */
+    PQisBusy(engine->conn); /* takes what was said to nobody out of the buffer, and notes it */
   }
-  return PQstatus(engine->conn) == CONNECTION_BAD;
+  return engine->dismissed;
 }
 
 /* Before anything is sent: a connection that stands. Inside a transaction a lost one stays lost. */
 static bool ready(PgEngine *engine, const char *doing, Error *err) {
   if (!is_lost(engine)) return true;
+  if (engine->dismissed) drop_connection(engine);
   if (engine->transaction || engine->writer_open) return pg_fail(engine, NULL, doing, err);
   engine->sqlstate[0] = '\0';
   return pg_reconnect(engine, err) || error_wrap(err, "%s", doing);

@@ -25,6 +25,7 @@ typedef struct PgEngine {
   double deadline;            /* monotonic seconds after which a running statement is cancelled; 0: none */
   bool writer_open;           /* a writer's transaction is open: its loss is not mended by reconnecting */
   bool transaction;           /* one is open, or was when the connection was lost (exec.c keeps it) */
+  bool dismissed;             /* the server said that it ends the connection */
   char sqlstate[6];           /* of the last failed statement */
 } PgEngine;
 

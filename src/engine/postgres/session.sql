@@ -24,10 +24,6 @@ SELECT set_config('client_connection_check_interval', '2s', false)
 -- The process that answers.
 SELECT pg_backend_pid()
 
--- name: backend_held
--- The same, kept from everybody else by a transaction: a pooler cannot hand it on.
-BEGIN; SELECT pg_backend_pid()
-
 -- name: begin
 BEGIN ISOLATION LEVEL READ COMMITTED
 

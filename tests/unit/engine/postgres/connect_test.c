@@ -1,3 +1,8 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
 #include "server.h"
 
 static PgEngine *closed(char *url) {
@@ -103,6 +108,71 @@ static void row_security_fails_instead_of_hiding_rows(void **state) {
   assert_refused(ok, &err, ERR_DATABASE, "row-level security");
 }
 
+/* ---- poolers ---------------------------------------------------------------------------------------------------- */
+
+/* A PgBouncer of its own in `folder`: the database under the names session, transaction and statement, and `small` with
+ * a single connection for all. */
+static pid_t start_pooler(const Fixture *f, const char *folder) {
+  char path[64];
+  snprintf(path, sizeof path, "%s/ini", folder);
+  FILE *file = fopen(path, "we");
+  static const char *const modes[] = {"session", "transaction", "statement", "session pool_size=1"};
+  fputs("[databases]\n", file);
+  for (int i = 0; i < 4; i++)
+    fprintf(file, "%s = host=%s dbname=%s user=postgres pool_mode=%s\n", i < 3 ? modes[i] : "small", server.host,
+            f->name, modes[i]);
+  fprintf(file, "[pgbouncer]\nlisten_addr =\nunix_socket_dir = %s\nlisten_port = 6432\nauth_type = any\n", folder);
+  fclose(file);
+  chmod(folder, 0777);
+  pid_t pooler = fork();
+  if (pooler != 0) return pooler;
+  dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+  if (getuid() == 0)
+    execlp("pgbouncer", "pgbouncer", "-q", "-u", "nobody", path, NULL);
+  else
+    execlp("pgbouncer", "pgbouncer", "-q", path, NULL);
+  _exit(127);
+}
+
+/* Until its socket stands; false when it ended instead. */
+static bool pooler_is_up(pid_t pooler, const char *folder) {
+  char socket[64];
+  snprintf(socket, sizeof socket, "%s/.s.PGSQL.6432", folder);
+  while (access(socket, F_OK) != 0)
+    if (waitpid(pooler, NULL, WNOHANG) != 0) return false;
+  return true;
+}
+
+/* Skipped where the machine has no PgBouncer. */
+static void a_pool_must_be_in_session_mode(void **state) {
+  Fixture *f = fixture_of(state);
+  static const char *const names[] = {"session", "small", "transaction", "statement"};
+  char folder[] = "/tmp/tidegate-pool-XXXXXX", url[128], clean[64];
+  bool connected[4];
+  Error errs[4] = {0};
+  assert_non_null(mkdtemp(folder));
+  pid_t pooler = start_pooler(f, folder);
+  bool up = pooler_is_up(pooler, folder);
+  for (int i = 0; up && i < 4; i++) {
+    snprintf(url, sizeof url, "postgresql:///%s?host=%s&port=6432&user=postgres", names[i], folder);
+    PgEngine *engine = closed(url);
+    connected[i] = pg_connect(engine, &errs[i]);
+    PQfinish(engine->conn);
+  }
+  if (up) {
+    kill(pooler, SIGKILL);
+    waitpid(pooler, NULL, 0);
+  }
+  snprintf(clean, sizeof clean, "rm -rf %s", folder);
+  assert_int_equal(system(clean), 0);
+  if (!up) skip();
+  for (int i = 0; i < 2; i++) must(connected[i], &errs[i]);
+  for (int i = 2; i < 4; i++) {
+    assert_refused(connected[i], &errs[i], ERR_DATABASE, "a connection pooler stands before the server");
+    assert_has(errs[i].hint, "session mode");
+  }
+}
+
 static void names_are_quoted(void **state) {
   ARENA_SCOPED arena = {0};
   PgEngine engine = {.schema = (char *)(uintptr_t) "tide \"gate\""};
@@ -117,6 +187,7 @@ int main(void) {
       FIXTURE_TEST(a_database_that_is_not_there_is_named),
       FIXTURE_TEST(the_session_is_pinned_whatever_the_database_says),
       FIXTURE_TEST(row_security_fails_instead_of_hiding_rows),
+      FIXTURE_TEST(a_pool_must_be_in_session_mode),
       cmocka_unit_test(names_are_quoted),
   };
   return cmocka_run_group_tests(tests, server_start, server_stop);
