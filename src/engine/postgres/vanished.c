@@ -19,8 +19,8 @@ static const char *allowed(Arena *arena, const Job *job) {
 static const char *old_row(Arena *arena, const ShapeSql *sql) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < sql->n_stored; i++)
-    buf_printf(&out, "%s%s AS %s", i == 0 ? "" : ", ", pg_shape_list(arena, sql->shape, &sql->stored[i], 1, "c.", "old_"),
-               sql->columns[sql->stored[i]].name);
+    buf_printf(&out, "%s%s AS %s", i == 0 ? "" : ", ",
+               pg_shape_list(arena, sql->shape, &sql->stored[i], 1, "c.", "old_"), sql->columns[sql->stored[i]].name);
   return arena_strdup(arena, buf_text(&out));
 }
 
