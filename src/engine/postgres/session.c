@@ -11,11 +11,12 @@ EngineCaps pg_caps(Engine *base) {
       .transactions = true, .readers_unblocked = true, .writes_apart = true, .row_change = true, .cancel = true};
 }
 
-/* The first value of a statement without parameters, in the arena; NULL for NULL and for no row. */
+/* The first value of a statement without parameters, in the arena; "" for NULL and for no row. */
 static bool one_text(PgEngine *engine, Arena *arena, const char *sql, const char **ret, const char *doing, Error *err) {
   PG_SCOPED result = NULL;
   if (!pg_query(engine, sql, NULL, 0, &result, doing, err)) return false;
-  *ret = PQntuples(result) > 0 ? pg_text(arena, result, 0, 0) : NULL;
+  const char *text = PQntuples(result) > 0 ? pg_text(arena, result, 0, 0) : NULL;
+  *ret = text == NULL ? "" : text;
   return true;
 }
 
@@ -38,7 +39,7 @@ bool pg_identity(Engine *base, Arena *arena, const char **ret, Error *err) {
       !one_text(engine, arena, sql_fill(arena, sql_session_uuid, "ledger", pg_schema(engine, arena), NULL), &uuid,
                 "reading the identity", err))
     return false;
-  if (uuid == NULL) return error_set(err, ERR_DATABASE, "the ledger in schema %s has no identity", engine->schema);
+  if (uuid[0] == '\0') return error_set(err, ERR_DATABASE, "the ledger in schema %s has no identity", engine->schema);
   *ret = arena_printf(arena, "%s/%s", where, uuid);
   return true;
 }
@@ -70,10 +71,13 @@ static bool read_number(const PGresult *result, double *ret, Error *err) {
     return error_set(err, ERR_SPEC, "a query for a number gave %s", PQntuples(result) == 0 ? "no row" : "several rows");
   const char *text = pg_peek(result, 0, 0);
   if (text == NULL) return error_set(err, ERR_SPEC, "a query for a number gave NULL");
-  char *end;
-  double number = PQftype(result, 0) == BOOL_OID ? text[0] == 't' : strtod(text, &end);
-  if (PQftype(result, 0) != BOOL_OID && (end == text || *end != '\0'))
-    return error_set(err, ERR_SPEC, "a query for a number gave a value that is not one");
+  if (PQftype(result, 0) == BOOL_OID) {
+    *ret = text[0] == 't';
+    return true;
+  }
+  char *end = NULL;
+  double number = strtod(text, &end);
+  if (end == text || *end != '\0') return error_set(err, ERR_SPEC, "a query for a number gave a value that is not one");
   *ret = number;
   return true;
 }
