@@ -189,11 +189,11 @@ bool validate_seal(Arena *arena, Engine *engine, const Plan *plan, const char *i
     if (!engine->ops->vanished(engine, arena, &job, &finding, err)) return false;
     if (finding.count > 0) add_finding(&findings, plan, &finding);
   }
-  if (plan->has_children && counts.deletes > 0) {
+  if (plan->has_children && counts.deletes + counts.updates + counts.moves > 0) {
     if (!engine->ops->orphans(engine, arena, shape, id, &child, &orphans, err)) return false;
     if (child != NULL)
       add(&findings, "children", child, orphans, NULL,
-          arena_printf(arena, "%" PRId64 " rows of %s refer to rows that would be deleted", orphans, child));
+          arena_printf(arena, "%" PRId64 " rows of %s refer to rows that would go or lose their key", orphans, child));
   }
   if (plan->has_constraints && findings.n == 0) {
     if (!engine->ops->probe_constraints(engine, arena, shape, id, &refusal, err)) return false;

@@ -232,7 +232,8 @@ const char *shape_hash(Arena *arena, const ShapeSql *sql, const size_t *columns,
     const PgColumn *column = &sql->columns[columns[i]];
     const char *value = prefixed(arena, sql->shape, columns[i], before, prefix);
     if (column->record)
-      hash = arena_printf(arena, "pg_catalog.hash_record_extended(ROW(%s), %s)", value, hash);
+      hash = arena_printf(arena, "pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(%s), 7), %s)", value,
+                          hash);
     else if (sql->shape->columns[columns[i]].not_null)
       hash = arena_printf(arena, "%s(%s%s, %s)", column->hash, value, column->hash_cast, hash);
     else
