@@ -287,6 +287,7 @@ typedef struct Pressure {
 typedef struct ExchangeFacts {
   const char *why_not; /* as the end of "not by exchange: …"; NULL: it can */
   int64_t partitions, rows; /* that would be exchanged; rows by the engine's estimate, those outside the range too */
+  double covered;           /* how much of the partitions' time the range is, 0 to 1 */
   const char *const *checked; /* what was looked at */
   size_t n_checked;
 } ExchangeFacts;

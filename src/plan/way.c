@@ -11,8 +11,8 @@
 
 /* Measured on the workload of bench/ (docs/decisions): from this share of changed rows on the exchange is cheaper. */
 static const double EXCHANGE_SHARE = 0.2;
-/* … as long as the rows that must be copied along are not more than those of the range. */
-static const double MOST_COPIED = 1.0;
+/* … as long as the range is at least this much of the partitions: what is not of it must be copied along. */
+static const double LEAST_COVERED = 0.5;
 
 /* Measured there too: seconds and bytes of WAL a row, beside the recompute. */
 static const double CHANGE_SECONDS = 4.5e-6, CHANGE_WAL = 550;
@@ -95,10 +95,10 @@ bool plan_measure_way(Arena *arena, Engine *engine, Plan *plan, const Interrupt 
   if (!try_a_date(arena, engine, plan, interrupt, &seconds, err)) return false;
   estimate(plan, seconds);
   bool few = way->share < EXCHANGE_SHARE;
-  bool far = (double)way->exchange.rows > (1 + MOST_COPIED) * (double)plan->rows;
+  bool far = way->exchange.covered < LEAST_COVERED;
   plan->shape.exchange = plan->spec.publish == PUBLISH_EXCHANGE || (!few && !far);
   way->why = few   ? arena_printf(arena, "%.1f %% of the rows change", way->share * 100)
-             : far ? "most rows of the partitions are not of the range"
+             : far ? "most of the partitions is not of the range"
                    : arena_printf(arena, "%.0f %% of the rows change, and nothing is lost by it", way->share * 100);
   return true;
 }

@@ -70,6 +70,7 @@ static bool parts_facts(PgEngine *engine, Arena *arena, const ShapeSql *sql, Dat
                         Error *err) {
   PG_SCOPED rows = NULL;
   Instant reached = range.from;
+  double whole = 0, covered = 0;
   if (!read_partitions(engine, sql, &rows, err)) return false;
   for (int i = 0; i < PQntuples(rows); i++) {
     DateRange part;
@@ -82,8 +83,12 @@ static bool parts_facts(PgEngine *engine, Arena *arena, const ShapeSql *sql, Dat
     if (part.to <= range.from || part.from >= range.to || part.from == part.to) continue;
     facts->partitions++;
     facts->rows += pg_int(rows, i, 6);
+    DateRange within = exchange_within(&(ExchangePart){.range = part}, range);
+    whole += (double)(part.to - part.from);
+    covered += (double)(within.to - within.from);
     if (part.from <= reached && part.to > reached) reached = part.to;
   }
+  facts->covered = whole > 0 ? covered / whole : 0;
   if (facts->partitions == 0 || reached < range.to) facts->why_not = "dates of the range have no partition";
   return true;
 }
