@@ -53,16 +53,12 @@ static void rows_that_do_not_change_are_not_written(void **state) {
 static void rows_that_lie_elsewhere_are_found_by_key(void **state) {
   Fixture *f = fixture_of(state);
   Case c = scene(f);
-  run(f, "DELETE FROM \"Daily Sales\" WHERE id = 8");
-  run(f, "DELETE FROM want WHERE id = 8");
   seal(&c);
   run(f, "CREATE INDEX backwards ON \"Daily Sales\" ((-id))");
   run(f, "CLUSTER \"Daily Sales\" USING backwards");
-  assert_string_equal(one(f, "SELECT id FROM \"Daily Sales\" WHERE ctid = '(0,1)'"), "7");
+  assert_string_equal(one(f, "SELECT id FROM \"Daily Sales\" WHERE ctid = '(0,1)'"), "8");
   applied(&c);
-  assert_rows(f, published,
-              "SELECT * FROM \"Daily Sales\" UNION VALUES (8::bigint, '2024-01-05'::date, 80, 'job', 160)"
-              " ORDER BY id");
+  assert_rows(f, published, all_rows);
 }
 
 static void a_row_too_few_is_drift(void **state) {
