@@ -225,7 +225,7 @@ class Exchange(PostgresFlow):
             "new-row": ("INSERT INTO raw VALUES ('2024-06-10', 4, 777)", SPEC),
             "duplicate-key": ("INSERT INTO raw VALUES ('2024-06-10', 3, 777)", SPEC),
             "row-check": ("UPDATE raw SET amount = 999 WHERE day = '2024-06-11' AND id = 1", SPEC + "checks: {rows: ['amount < 900']}\n"),
-            "out-of-dates": ("SELECT 1", SPEC.replace("SELECT id, day,", "SELECT id, CASE WHEN day = '2024-06-12' THEN day + 1 ELSE day END AS day,")
+            "out-of-dates": ("SELECT 1", SPEC.replace("SELECT id, day,", "SELECT id, CASE WHEN day = '2024-06-28' THEN day + 1 ELSE day END AS day,")
                              .replace("changes: {amount: true}", "changes: {amount: true, new rows: true, vanished rows: true}")),
             "emptied-date": ("SELECT 1", SPEC.replace("changes: {amount: true}", "changes: {amount: true, vanished rows: true}").replace("FROM raw WHERE", "FROM raw WHERE day <> '2024-06-10' AND")),
         }
@@ -299,6 +299,7 @@ class Stamps(PostgresFlow):
             wrong: signs
             correct: as they came
             changes: amount
+            publish: exchange
             recompute: SELECT at, id, amount FROM raw WHERE at >= :from AND at < :to
             """)
         catalogue = self.catalogue()
