@@ -24,10 +24,11 @@ static Case published(Fixture *f) {
 
 /* What differs from how it was before the swap, or from how the swap left it. */
 static const char *from(Fixture *f, const char *table) {
-  return one(f, arena_printf(&f->arena,
-                             "SELECT string_agg(id || ' ' || amount || ' ' || made, ', ' ORDER BY id, amount, made) FROM ("
-                             "(TABLE \"T t\" EXCEPT ALL TABLE %s) UNION ALL (TABLE %s EXCEPT ALL TABLE \"T t\")) AS x",
-                             table, table));
+  return one(f,
+             arena_printf(&f->arena,
+                          "SELECT string_agg(id || ' ' || amount || ' ' || made, ', ' ORDER BY id, amount, made) FROM ("
+                          "(TABLE \"T t\" EXCEPT ALL TABLE %s) UNION ALL (TABLE %s EXCEPT ALL TABLE \"T t\")) AS x",
+                          table, table));
 }
 
 static Conflicts conflicts_of(Case *c, size_t max) {

@@ -75,7 +75,7 @@ static inline void seal(Case *c) {
   const char *date = sql_ident(arena, c->shape.columns[c->shape.date].name);
   job.recompute = arena_printf(arena, "SELECT * FROM want WHERE %s >= :from AND %s < :to", date, date);
   run(c->f, "CREATE SCHEMA IF NOT EXISTS tidegate");
-  must(shape_sql(engine, arena, &c->shape, &sql, &err), &err);
+  must(pg_shape_sql(engine, arena, &c->shape, &sql, &err), &err);
   run(c->f, changes_create_sql(engine, arena, &sql, "", table));
   run(c->f, "BEGIN ISOLATION LEVEL REPEATABLE READ");
   must(compare_into(engine, arena, &job, table, &facts, &err), &err);
