@@ -78,9 +78,9 @@ typedef struct TableFacts {
   const ForeignKeyFacts *incoming, *outgoing;
   size_t n_incoming, n_outgoing;
   bool autoincrement, has_checks;
-  const char *refusal; /* why rows of it cannot be corrected, as the end of "NAME …"; NULL: they can */
-  const char *way_out; /* what to do instead; NULL exactly when refusal is */
-  const char *lacks;   /* the privileges that publishing needs and who asks has not: "UPDATE, DELETE"; NULL: none */
+  const char *refusal;    /* why rows of it cannot be corrected, as the end of "NAME …"; NULL: they can */
+  const char *way_out;    /* what to do instead; NULL exactly when refusal is */
+  const char *lacks;      /* the privileges that publishing needs and who asks has not: "UPDATE, DELETE"; NULL: none */
   const char *definition; /* everything that makes the table what it is, for the digest */
 } TableFacts;
 
@@ -232,7 +232,7 @@ typedef struct ChangeRow {
 
 /* A later write that stands in the way of a rollback. */
 typedef struct Conflict {
-  const char *what; /* "changed since", "vanished since", "arrived since" */
+  const char *what; /* "changed since", "moved since", "vanished since", "arrived since" */
   const char *date, *key;
 } Conflict;
 
@@ -285,9 +285,9 @@ typedef struct Pressure {
 
 /* Can the range be published by exchanging whole partitions, and nothing be lost by it? */
 typedef struct ExchangeFacts {
-  const char *why_not; /* as the end of "not by exchange: …"; NULL: it can */
-  int64_t partitions, rows; /* that would be exchanged; rows by the engine's estimate, those outside the range too */
-  double covered;           /* how much of the partitions' time the range is, 0 to 1 */
+  const char *why_not;        /* as the end of "not by exchange: …"; NULL: it can */
+  int64_t partitions, rows;   /* that would be exchanged; rows by the engine's estimate, those outside the range too */
+  double covered;             /* how much of the partitions' time the range is, 0 to 1 */
   const char *const *checked; /* what was looked at */
   size_t n_checked;
 } ExchangeFacts;
@@ -471,8 +471,8 @@ struct Engine {
 };
 
 /*
- * Opens the database of a path or URL read-write without creating it. options may be NULL; its texts are copied. Errors:
- * ERR_DATABASE; ERR_USAGE for a URL that holds a password, which would end up in process lists and logs.
+ * Opens the database of a path or URL read-write without creating it. options may be NULL; its texts are copied.
+ * Errors: ERR_DATABASE; ERR_USAGE for a URL that holds a password, which would end up in process lists and logs.
  */
 bool engine_open(const char *url, const EngineOptions *options, Engine **ret_engine, Error *err);
 

@@ -153,7 +153,7 @@ static bool pin(PgEngine *engine, Error *err) {
 
 bool pg_connect(PgEngine *engine, Error *err) {
   ARENA_SCOPED arena = {0};
-  bool own_timeout;
+  bool own_timeout = false;
   if (!check_url(engine->url, &own_timeout, err)) return false;
   own_timeout = own_timeout || getenv("PGCONNECT_TIMEOUT") != NULL;
   PQfinish(engine->conn);

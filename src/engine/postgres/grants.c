@@ -32,6 +32,7 @@ enum {
   SEQUENCES
 };
 
+/* NULL where the catalogue knows none. */
 static const char *fact(const Grants *grants, int column) { return pg_peek(grants->facts, 0, column); }
 
 /* `name` goes into {table} or {schema}, where the statement has it. */
@@ -52,7 +53,7 @@ static void put_each(const Grants *grants, const char *sql, int column) {
 }
 
 static void put_ledger(const Grants *grants) {
-  const char *owner = fact(grants, LEDGER_OWNER), *group = fact(grants, GROUP);
+  const char *owner = fact(grants, LEDGER_OWNER), *group = PQgetvalue(grants->facts, 0, GROUP);
   buf_printf(grants->out,
              "\n-- The ledger and the backfills' tables belong to a group; who works with them is a member.\n");
   put(grants, sql_facts_grant_group, "");
