@@ -325,8 +325,10 @@ class Names(Unordered, way_test.Names, PostgresFlow):
     """The user's tables may be called what the program's own SQL might call something."""
 
 
-class Carrying(PostgresFlow):
-    """Kills, crashes and leases: carrying on gives the same as never having stopped."""
+class Slow(PostgresFlow):
+    """A run of 36 dates that takes its time."""
+
+    duty = "100 %"
 
     # Each row of the recompute takes about a tenth of a millisecond, so that there is time to kill.
     scene = """
@@ -350,7 +352,7 @@ class Carrying(PostgresFlow):
     def setUp(self):
         super().setUp()
         self.before, self.right = self.rows(self.NOW), self.rows(self.RIGHT)
-        self.file = self.spec(self.SPEC, budget="budget: {duty: 100 %, batch: 100ms}")
+        self.file = self.spec(self.SPEC, budget=f"budget: {{duty: {self.duty}, batch: 100ms}}")
         self.plan(self.file)
 
     def batches(self):
@@ -358,6 +360,12 @@ class Carrying(PostgresFlow):
 
     def ours(self):
         return self.value(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{self.name}' AND application_name LIKE 'tidegate%'")
+
+
+class Carrying(Slow):
+    """Kills and crashes: carrying on gives the same as never having stopped."""
+
+    duty = "50 %"
 
     def test_a_killed_run_carries_on(self):
         run = self.start("run", self.file)
@@ -390,24 +398,6 @@ class Carrying(PostgresFlow):
             self.tidegate("swap", self.file, "--yes")
         self.assertEqual(self.rows(self.NOW), self.right)
 
-    def test_a_frozen_run_holds_nobody(self):
-        """SIGSTOP in the middle of a run: production's writers go on, the frozen transaction is ended by the server."""
-        run = self.start("run", self.file)
-        try:
-            wait_until(lambda: self.batches() >= 1 or run.poll() is not None, what="a batch")
-            run.send_signal(signal.SIGSTOP)
-            self.sql("SET lock_timeout = '10s'; UPDATE fact SET v = v WHERE id = 5; INSERT INTO fact VALUES('2024-03-01', 9999, 1)")
-            wait_until(lambda: self.value(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{self.name}' AND application_name LIKE 'tidegate%' "
-                                          "AND state LIKE 'idle in transaction%'") == 0, what="the end of the frozen transaction")
-        finally:
-            run.send_signal(signal.SIGCONT)
-            run.communicate(timeout=120)
-        if run.returncode:
-            self.tidegate("run", self.file)
-        self.tidegate("swap", self.file, "--yes")
-        self.assertEqual(self.rows("SELECT * FROM fact WHERE id <> 9999 ORDER BY id"), self.right)
-        self.assertEqual(self.value("SELECT v FROM fact WHERE id = 9999"), 1)
-
     def test_a_terminated_session(self):
         """pg_terminate_backend in the middle of a run: it reconnects or stops with a clear error, and carries on."""
         run = self.start("run", self.file)
@@ -431,6 +421,30 @@ class Carrying(PostgresFlow):
         self.tidegate("swap", self.file, "--yes")
         self.assertEqual(self.rows(self.NOW), self.right)
 
+
+class Leases(Slow):
+    """Who drives the backfill; the run rests most of the time, so that others meet it."""
+
+    duty = "20 %"
+
+    def test_a_frozen_run_holds_nobody(self):
+        """SIGSTOP in the middle of a run: production's writers go on, the frozen transaction is ended by the server."""
+        run = self.start("run", self.file)
+        try:
+            wait_until(lambda: self.batches() >= 1 or run.poll() is not None, what="a batch")
+            run.send_signal(signal.SIGSTOP)
+            self.sql("SET lock_timeout = '10s'; UPDATE fact SET v = v WHERE id = 5; INSERT INTO fact VALUES('2024-03-01', 9999, 1)")
+            wait_until(lambda: self.value(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{self.name}' AND application_name LIKE 'tidegate%' "
+                                          "AND state LIKE 'idle in transaction%'") == 0, what="the end of the frozen transaction")
+        finally:
+            run.send_signal(signal.SIGCONT)
+            run.communicate(timeout=120)
+        if run.returncode:
+            self.tidegate("run", self.file)
+        self.tidegate("swap", self.file, "--yes")
+        self.assertEqual(self.rows("SELECT * FROM fact WHERE id <> 9999 ORDER BY id"), self.right)
+        self.assertEqual(self.value("SELECT v FROM fact WHERE id = 9999"), 1)
+
     def test_a_lease_keeps_others_out(self):
         run = self.start("run", self.file)
         try:
@@ -446,15 +460,86 @@ class Carrying(PostgresFlow):
         self.tidegate("swap", self.file, "--yes")
         self.assertEqual(self.rows(self.NOW), self.right)
 
-    def test_the_orphan_of_a_killed_client_cannot_act(self):
-        """Law 10: who comes later raises the epoch; a statement under the old one is refused."""
+    def test_who_lost_the_lease_cannot_act(self):
+        """Law 10: a run is frozen, another takes the lease over; woken up it writes no batch more and says so."""
         run = self.start("run", self.file)
-        wait_until(lambda: self.batches() >= 1 or run.poll() is not None, what="a batch")
-        run.kill()
-        run.communicate()
-        epoch = self.value("SELECT lease_epoch FROM tidegate.backfill")
-        self.tidegate("run", self.file)
-        self.assertGreater(self.value("SELECT lease_epoch FROM tidegate.backfill"), epoch)
+        try:
+            wait_until(lambda: self.batches() >= 1 or run.poll() is not None, what="a batch")
+            run.send_signal(signal.SIGSTOP)
+            self.sql("UPDATE tidegate.backfill SET lease_epoch = lease_epoch + 1, lease_owner = 'elsewhere'")
+            done = self.batches()
+        finally:
+            run.send_signal(signal.SIGCONT)
+            out, err = run.communicate(timeout=120)
+        self.assertIn(run.returncode, (LEASED, DATABASE), out + err)
+        self.assertEqual((self.batches(), self.state(), self.rows(self.NOW)), (done, "building", self.before))
+
+
+class Roles(PostgresFlow):
+    """Least privilege: what `doctor --grant` prints is enough, and no more than it says."""
+
+    scene = """
+    CREATE TABLE source(day date NOT NULL, id int PRIMARY KEY, v int NOT NULL);
+    INSERT INTO source SELECT date '2024-01-01' + i / 10, i, i FROM generate_series(0, 99) i;
+    CREATE TABLE fact(day date NOT NULL, id int PRIMARY KEY, v int); INSERT INTO fact SELECT day, id, 0 FROM source;
+    CREATE TABLE secret(x int);
+    """
+    SPEC = "target: fact\nrange: 2024-01-03..2024-01-06\nwrong: x\ncorrect: y\nchanges: v\nrecompute: SELECT day, id, v FROM source WHERE day >= :from AND day < :to\n"
+    NOW = "SELECT id, v FROM fact ORDER BY id"
+
+    def setUp(self):
+        super().setUp()
+        self.sql("DROP ROLE IF EXISTS runner; DROP ROLE IF EXISTS publisher; CREATE ROLE runner LOGIN; CREATE ROLE publisher LOGIN")
+        self.file = self.spec(self.SPEC)
+        self.before = self.rows(self.NOW)
+        for args in (("runner",), ("publisher", "--publish")):
+            grants = self.tidegate("doctor", "--grant", *args, "fact", "--database", self.named).out
+            subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", self.database], input=grants, text=True, check=True,
+                           env={**os.environ, "PGOPTIONS": "-c client_min_messages=warning"})
+        self.sql("GRANT SELECT ON source TO runner, publisher")
+
+    def tearDown(self):
+        self.sql("DROP OWNED BY runner, publisher")
+        super().tearDown()
+
+    def as_role(self, role, *args, **kwargs):
+        return self.tidegate(*args, "--database", self.named.replace("user=postgres", f"user={role}"), **kwargs)
+
+    def test_one_runs_and_another_publishes(self):
+        self.as_role("runner", "plan", self.file)
+        self.as_role("runner", "run", self.file)
+        refused = self.as_role("runner", "swap", self.file, "--yes", code=DATABASE)
+        self.assertIn("permission denied", refused.err)
+        self.assertEqual(self.rows(self.NOW), self.before)
+        self.as_role("publisher", "swap", self.file, "--yes")
+        self.assertEqual(self.rows(self.NOW), [(id, id if 20 <= id < 60 else 0) for id in range(100)])
+        self.as_role("publisher", "rollback", self.file)
+        self.assertEqual(self.rows(self.NOW), self.before)
+        self.as_role("publisher", "swap", self.file, "--yes")
+        self.as_role("publisher", "finish", self.file, "--early")
+        self.assertEqual(self.objects(), [])
+
+    def test_one_that_does_it_all(self):
+        self.as_role("publisher", "backfill", self.file, "--yes")
+        self.assertEqual(self.rows(self.NOW), [(id, id if 20 <= id < 60 else 0) for id in range(100)])
+        self.as_role("publisher", "rollback", self.file)
+        self.as_role("publisher", "discard", self.file)
+        self.assertEqual((self.rows(self.NOW), self.objects()), (self.before, []))
+
+    def test_no_more_than_it_says(self):
+        """Neither role sees another table or makes one; the one that runs cannot write the target."""
+        self.assertEqual(self.rows("SELECT has_table_privilege(r, 'secret', 'SELECT'), has_schema_privilege(r, 'public', 'CREATE') FROM unnest(ARRAY['runner', 'publisher']) r"), [(False, False)] * 2)
+        self.assertEqual(self.rows("SELECT has_table_privilege('runner', 'fact', 'INSERT'), has_table_privilege('runner', 'fact', 'UPDATE'), has_table_privilege('runner', 'fact', 'DELETE')"), [(False,) * 3])
+
+    def test_a_role_that_was_granted_nothing(self):
+        self.sql("CREATE ROLE nobody_special LOGIN")
+        try:
+            result = self.run_tidegate("plan", self.file, "--database", self.named.replace("user=postgres", "user=nobody_special"))
+            self.assertNotEqual(result.code, 0, repr(result))
+            self.assertIn("tidegate doctor --grant nobody_special", result.err)
+            self.assertEqual(self.rows(self.NOW), self.before)
+        finally:
+            self.sql("DROP ROLE nobody_special")
 
 
 class Connecting(PostgresFlow):
