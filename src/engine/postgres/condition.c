@@ -52,7 +52,7 @@ static bool table_name(PgEngine *engine, Arena *arena, const char *table, const 
 bool pg_describe_condition(Engine *base, Arena *arena, const char *table, const char *recompute, const char *sql,
                            bool aggregate, int *ret_offset, Error *err) {
   PgEngine *engine = pg_engine(base);
-  const char *rows;
+  const char *rows = NULL;
   *ret_offset = -1;
   if (recompute != NULL) {
     PgReplaced replaced;
