@@ -145,22 +145,59 @@ static const char *value_texts(Arena *arena, const ShapeSql *sql) {
   return arena_strdup(arena, buf_text(&out));
 }
 
+typedef struct ChangeList {
+  PgEngine *engine;
+  Arena *arena;
+  ShapeSql sql;
+  const char *id;
+  ChangeRow *rows;
+  size_t n, limit;
+} ChangeList;
+
+/* Adds the first changes of a date (0: of all, in the order of dates), as far as the limit goes. */
+static bool add_changes(ChangeList *list, Instant date, Error *err) {
+  PG_SCOPED result = NULL;
+  Arena *arena = list->arena;
+  const char *changes = pg_object(list->engine, arena, list->id, "changes");
+  if (list->sql.shape->exchange && date != 0 &&
+      !exchange_changes_of(list->engine, arena, &list->sql, list->id, date, &changes, err))
+    return false;
+  const char *text = sql_fill(arena, date == 0 ? sql_changes_rows : sql_changes_rows_of_date, "values",
+                              value_texts(arena, &list->sql), "changes", changes, NULL);
+  size_t most = list->limit - list->n;
+  const char *const values[] = {arena_printf(arena, "%zu", most < INT32_MAX ? most : INT32_MAX),
+                                arena_printf(arena, "%" PRId64, date)};
+  if (!pg_query(list->engine, text, values, date == 0 ? 1 : 2, &result, "reading the change set", err)) return false;
+  for (int i = 0; i < PQntuples(result); i++) {
+    list->rows = arena_grow(arena, list->rows, list->n, sizeof *list->rows);
+    list->rows[list->n++] = read_change(arena, &list->sql, result, i);
+  }
+  return true;
+}
+
+/* So few are looked for date by date: nothing need be sorted. */
+enum { FEW_CHANGES = 1000 };
+
+static bool add_first_changes(ChangeList *list, Error *err) {
+  const DateRecord *dates;
+  size_t n;
+  if (list->limit > FEW_CHANGES) return add_changes(list, 0, err);
+  if (!pg_ledger_dates(&list->engine->base, list->arena, list->id, &dates, &n, err)) return false;
+  for (size_t i = 0; i < n && list->n < list->limit; i++)
+    if (dates[i].inserts + dates[i].updates + dates[i].deletes + dates[i].moves_in > 0 &&
+        !add_changes(list, dates[i].date, err))
+      return false;
+  return true;
+}
+
 bool pg_change_rows(Engine *base, Arena *arena, const Shape *shape, const char *id, Instant date, size_t limit,
                     const ChangeRow **ret, size_t *ret_n, Error *err) {
-  PgEngine *engine = pg_engine(base);
-  PG_SCOPED result = NULL;
-  ShapeSql sql;
-  if (!pg_shape_sql(engine, arena, shape, &sql, err)) return false;
-  const char *text = sql_fill(arena, date == 0 ? sql_changes_rows : sql_changes_rows_of_date, "values",
-                              value_texts(arena, &sql), "changes", pg_object(engine, arena, id, "changes"), NULL);
-  const char *const values[] = {arena_printf(arena, "%zu", limit < INT32_MAX ? limit : INT32_MAX),
-                                arena_printf(arena, "%" PRId64, date)};
-  if (!pg_query(engine, text, values, date == 0 ? 1 : 2, &result, "reading the change set", err)) return false;
-  size_t n = (size_t)PQntuples(result);
-  ChangeRow *rows = arena_array(arena, n, sizeof *rows);
-  for (size_t i = 0; i < n; i++) rows[i] = read_change(arena, &sql, result, (int)i);
-  *ret = rows;
-  *ret_n = n;
+  ChangeList list = {.engine = pg_engine(base), .arena = arena, .id = id, .limit = limit};
+  if (!pg_shape_sql(list.engine, arena, shape, &list.sql, err) ||
+      !(date == 0 ? add_first_changes(&list, err) : add_changes(&list, date, err)))
+    return false;
+  *ret = list.rows;
+  *ret_n = list.n;
   return true;
 }
 

@@ -141,8 +141,6 @@ static const char *differences_sql(Compare *compare, const char *rows) {
   const Job *job = compare->job;
   size_t n;
   const RowFact *facts = compare_scope_facts(compare, &n);
-  BUF_SCOPED instants = {0};
-  for (size_t i = 0; i <= job->n; i++) buf_printf(&instants, "%s%" PRId64, i == 0 ? "" : ",", job->dates[i]);
   buf_puts(&out, "ARRAY[");
   for (const char *op = "IUDM"; *op != '\0'; op++)
     buf_printf(&out, "count(*) FILTER (WHERE r.op = '%c')::numeric, ", *op);
@@ -156,11 +154,15 @@ static const char *differences_sql(Compare *compare, const char *rows) {
     buf_printf(&out, ", count(*) FILTER (WHERE r.op IN ('U', 'M') AND %s)",
                shape_differs(compare->arena, sql, sql->given[i], column_of(compare, "r", "new_", sql->given[i]),
                              column_of(compare, "r", "old_", sql->given[i])));
-  for (size_t i = 0; i < n; i++) buf_printf(&out, ", count(*) FILTER (WHERE %s)", facts[i].where);
+  for (size_t i = 0; i < n; i++)
+    if (facts[i].any_change)
+      buf_puts(&out, ", 0"); /* the column's own count says it */
+    else
+      buf_printf(&out, ", count(*) FILTER (WHERE %s)", facts[i].where);
   buf_puts(&out, "] AS facts");
   return sql_fill(compare->arena, sql_compare_differences, "place",
-                  arena_printf(compare->arena, "width_bucket(r.date, ARRAY[%s]::int8[])", buf_text(&instants)), "facts",
-                  buf_text(&out), "conditions", compare_scope_conditions(compare), "rows", rows, NULL);
+                  shape_instant_place(compare->arena, "r.date", job->dates, job->n), "facts", buf_text(&out),
+                  "conditions", compare_scope_conditions(compare), "rows", rows, NULL);
 }
 
 static const char *changes_of(Compare *compare) {
@@ -231,6 +233,13 @@ static void differ_by(Compare *compare, DateFacts *date, bool of_new, const char
   (of_new == compare->tolerant ? fingerprint_plus : fingerprint_minus)(follows, &rows);
 }
 
+/* Where the count of a column's changes stands among the facts. */
+static size_t change_count_at(const Compare *compare, size_t column) {
+  size_t at = 0;
+  while (compare->sql.given[at] != column) at++;
+  return DIFF_MORE + at;
+}
+
 static bool take_differences(Compare *compare, size_t at, const char *const *values, Error *err) {
   size_t n;
   const RowFact *facts = compare_scope_facts(compare, &n);
@@ -252,7 +261,9 @@ static bool take_differences(Compare *compare, size_t at, const char *const *val
   for (size_t i = 0; i < n; i++) {
     FindingSource source = {.kind = facts[i].kind,
                             .index = facts[i].index,
-                            .count = strtoll(values[DIFF_MORE + compare->sql.n_given + i], NULL, 10),
+                            .count = strtoll(values[facts[i].any_change ? change_count_at(compare, facts[i].index)
+                                                                        : DIFF_MORE + compare->sql.n_given + i],
+                                             NULL, 10),
                             .rows = arena_printf(compare->arena, "(SELECT r.*%s FROM %s AS r)",
                                                  compare_scope_conditions(compare), changes_of(compare)),
                             .where = facts[i].where,

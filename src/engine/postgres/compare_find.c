@@ -215,6 +215,7 @@ const RowFact *compare_scope_facts(Compare *compare, size_t *ret_n) {
     const char *differs = shape_differs(arena, sql, sql->given[i], row_column(compare, "r", "new_", sql->given[i]),
                                         row_column(compare, "r", "old_", sql->given[i]));
     facts[n++] = (RowFact){.kind = FINDING_OUT_OF_SCOPE,
+                           .any_change = refused[0] == '\0',
                            .index = sql->given[i],
                            .column = (ptrdiff_t)sql->given[i],
                            .where = arena_printf(arena, "r.op IN ('U', 'M') AND %s%s", differs, refused)};

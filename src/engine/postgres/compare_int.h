@@ -41,6 +41,7 @@ typedef struct RowFact {
   FindingKind kind;
   size_t index;
   ptrdiff_t column;
+  bool any_change;   /* every change of the column counts */
   const char *where; /* over alias s or r, whose columns are the recompute's, tidegate_place and tidegate_check_i */
 } RowFact;
 const RowFact *compare_row_facts(Compare *, const char *alias, size_t *ret_n);

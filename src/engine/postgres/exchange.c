@@ -188,27 +188,44 @@ static const char *renamed(Arena *arena, const ShapeSql *sql, const size_t *colu
   return arena_strdup(arena, buf_text(&out));
 }
 
-bool exchange_views(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, const ExchangePart *parts,
-                    size_t n, bool swapped, Error *err) {
+/* What differs between the sides within the range. */
+static const char *changes_select(PgEngine *engine, Arena *arena, const ShapeSql *sql, const ExchangePart *parts,
+                                  size_t n, DateRange range, bool swapped) {
   BUF_SCOPED differs = {0};
-  DateRange range;
-  if (!exchange_range(engine, sql->shape, id, &range, err)) return false;
   for (size_t i = 0; i < sql->n_given; i++)
     if (!sql->shape->columns[sql->given[i]].key)
       buf_printf(&differs, " OR %s",
                  shape_differs(arena, sql, sql->given[i], arena_printf(arena, "s.%s", sql->columns[sql->given[i]].name),
                                arena_printf(arena, "p.%s", sql->columns[sql->given[i]].name)));
-  const char *changes =
-      sql_fill(arena, sql_exchange_view, "changes", pg_object(engine, arena, id, "changes"), "old",
-               renamed(arena, sql, sql->stored, sql->n_stored, "p", "old_"), "new",
-               renamed(arena, sql, sql->given, sql->n_given, "s", "new_"), "new_side",
-               side(engine, arena, sql, parts, n, range, swapped), "old_side",
-               side(engine, arena, sql, parts, n, range, !swapped), "match",
-               pg_shape_key_match(arena, sql, "s.", "", "p.", ""), "differs", buf_text(&differs), NULL);
-  const char *rows = sql_fill(arena, sql_exchange_rows_view, "rows", pg_object(engine, arena, id, "rows"), "new_side",
+  return sql_fill(arena, sql_exchange_changes, "old", renamed(arena, sql, sql->stored, sql->n_stored, "p", "old_"),
+                  "new", renamed(arena, sql, sql->given, sql->n_given, "s", "new_"), "new_side",
+                  side(engine, arena, sql, parts, n, range, swapped), "old_side",
+                  side(engine, arena, sql, parts, n, range, !swapped), "match",
+                  pg_shape_key_match(arena, sql, "s.", "", "p.", ""), "differs", buf_text(&differs), NULL);
+}
+
+bool exchange_views(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, const ExchangePart *parts,
+                    size_t n, bool swapped, Error *err) {
+  static const char making[] = "making the change set's view";
+  DateRange range;
+  if (!exchange_range(engine, sql->shape, id, &range, err)) return false;
+  const char *changes = sql_fill(arena, sql_exchange_view, "view", pg_object(engine, arena, id, "changes"), "rows",
+                                 changes_select(engine, arena, sql, parts, n, range, swapped), NULL);
+  const char *rows = sql_fill(arena, sql_exchange_view, "view", pg_object(engine, arena, id, "rows"), "rows",
                               side(engine, arena, sql, parts, n, range, swapped), NULL);
-  return pg_run(engine, changes, NULL, 0, NULL, "making the change set's view", err) &&
-         pg_run(engine, rows, NULL, 0, NULL, "making the change set's view", err);
+  return pg_run(engine, changes, NULL, 0, NULL, making, err) && pg_run(engine, rows, NULL, 0, NULL, making, err);
+}
+
+bool exchange_changes_of(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, Instant date,
+                         const char **ret, Error *err) {
+  ExchangePart *parts;
+  size_t n, k = 0;
+  if (!exchange_parts(engine, arena, id, &parts, &n, err)) return false;
+  DateRange range = {date, grain_next(sql->shape->codec.grain, sql->shape->codec.zone, date)};
+  while (k < n && parts[k].range.to <= date) k++;
+  if (k == n) return error_set(err, ERR_INTERNAL, "no partition of backfill %s has the date", id);
+  *ret = arena_printf(arena, "(%s)", changes_select(engine, arena, sql, &parts[k], 1, range, parts[k].swapped != NULL));
+  return true;
 }
 
 /* ---- making the replacements

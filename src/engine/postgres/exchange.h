@@ -30,6 +30,9 @@ bool exchange_views(PgEngine *, Arena *, const ShapeSql *, const char *id, const
                     Error *);
 /* The backfill's whole range, by its dates in the ledger. */
 bool exchange_range(PgEngine *, const Shape *, const char *id, DateRange *ret, Error *);
+/* The changes of one date, as a source of rows in the place of the view. */
+bool exchange_changes_of(PgEngine *, Arena *, const ShapeSql *, const char *id, Instant date, const char **ret,
+                         Error *);
 bool exchange_counts(PgEngine *, const char *id, ChangeCounts *ret, Error *);
 
 /* exchange_batch.c */

@@ -192,18 +192,16 @@ COMMENT ON INDEX {index} IS {text}
 -- $1 the backfill, $2 the object's name, $3 its identity now.
 UPDATE {ledger}.object SET identity = $3 WHERE backfill = $1 AND name = $2 AND dropped_at = 0
 
--- name: view
--- The change set as a view of the two sides: {old_side} as production was, {new_side} as it is to be.
-CREATE OR REPLACE VIEW {changes} AS
+-- name: changes
+-- The change set by its two sides: {old_side} as production was, {new_side} as it is to be.
 SELECT CASE WHEN p.tidegate_tid IS NULL THEN 'I' WHEN s.tidegate_tid IS NULL THEN 'D' ELSE 'U' END::"char" AS op,
   coalesce(p.tidegate_at, s.tidegate_at) AS date, p.tidegate_part AS part, p.tidegate_tid AS tid, {old}, {new},
   coalesce(s.tidegate_tid, p.tidegate_tid) AS ctid
 FROM ({new_side}) AS s FULL JOIN ({old_side}) AS p ON {match}
 WHERE p.tidegate_tid IS NULL OR s.tidegate_tid IS NULL{differs}
 
--- name: rows_view
--- The new side alone.
-CREATE OR REPLACE VIEW {rows} AS {new_side}
+-- name: view
+CREATE OR REPLACE VIEW {view} AS {rows}
 
 -- name: side
 SELECT tableoid AS tidegate_part, ctid AS tidegate_tid, {instant} AS tidegate_at, {stored} FROM {table} WHERE {in_range}

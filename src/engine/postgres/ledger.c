@@ -92,10 +92,10 @@ bool pg_ledger_exists(Engine *base, bool *ret, Error *err) {
 static bool create_tables(PgEngine *engine, Error *err) {
   static const char doing[] = "making the ledger's tables";
   static const char *const statements[] = {
-      sql_ledger_create_meta,   sql_ledger_fill_meta,          sql_ledger_create_backfill,
-      sql_ledger_create_date,   sql_ledger_create_batch,       sql_ledger_create_col,
-      sql_ledger_create_object, sql_ledger_create_finding,     sql_ledger_create_finding_index,
-      sql_ledger_create_event,  sql_ledger_create_event_index, sql_ledger_create_xact,
+      sql_ledger_create_meta,    sql_ledger_fill_meta,          sql_ledger_create_backfill,
+      sql_ledger_create_date,    sql_ledger_create_batch,       sql_ledger_create_col,
+      sql_ledger_create_object,  sql_ledger_create_finding,     sql_ledger_create_finding_index,
+      sql_ledger_create_event,   sql_ledger_create_event_index, sql_ledger_create_xact,
       sql_ledger_create_exchange};
   int64_t schemas = 0;
   /* IF NOT EXISTS would demand the right to make schemas also where the schema stands ready. */
@@ -280,6 +280,17 @@ static bool take_lease(PgEngine *engine, const char *id, const char *owner, doub
   return pg_ledger_note(engine, id, owner, "lease taken", detail, err);
 }
 
+/* Whoever holds the row is at work in a transaction, so that its heartbeat is not to be seen yet: it is named. */
+static void name_holder(PgEngine *engine, const char *id, const char *owner, bool (*dead)(const char *holder),
+                        Error *err) {
+  ARENA_SCOPED arena = {0};
+  Lease lease = {0};
+  Error ignored;
+  if (!read_lease(engine, &arena, sql_ledger_lease, id, &lease, &ignored) || lease.holder == NULL) return;
+  if (strcmp(lease.holder, owner) == 0 || (dead != NULL && dead(lease.holder))) return;
+  error_set(err, ERR_LEASED, "backfill '%s' is driven by %s, which is writing at this moment", id, lease.holder);
+}
+
 bool pg_lease_take(Engine *base, const char *id, const char *owner, double ttl, bool (*dead)(const char *holder),
                    int64_t *ret_epoch, Error *err) {
   static const char doing[] = "taking the lease";
@@ -288,7 +299,10 @@ bool pg_lease_take(Engine *base, const char *id, const char *owner, double ttl, 
   bool own;
   if (!pg_begin(engine, false, &own, doing, err)) return false;
   bool ok = take_lease(engine, id, owner, ttl, dead, &epoch, err);
-  if (!pg_end(engine, own, ok, doing, err)) return false;
+  if (!pg_end(engine, own, ok, doing, err)) {
+    if (own && err->code == ERR_LOCKED) name_holder(engine, id, owner, dead, err);
+    return false;
+  }
   *ret_epoch = epoch;
   return true;
 }

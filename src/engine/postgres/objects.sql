@@ -33,17 +33,24 @@ LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE
 
 -- name: blockers
 -- $1: the table's name, or NULL for the backfill's own row. Who holds or waits for what stands in the way.
-SELECT a.pid, coalesce(a.usename, 'background'), coalesce(nullif(a.application_name, ''), a.backend_type),
+WITH held AS (
+  SELECT l.pid, l.virtualtransaction FROM pg_locks AS l
+  WHERE l.locktype = 'relation' AND l.granted
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND (l.relation = to_regclass($1) OR l.relation IN (SELECT relid FROM pg_partition_tree(to_regclass($1))))
+    AND l.mode IN ('RowExclusiveLock', 'ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock',
+      'ExclusiveLock', 'AccessExclusiveLock'))
+SELECT a.pid::text, coalesce(a.usename, 'background'), coalesce(nullif(a.application_name, ''), a.backend_type),
   coalesce(a.state, ''), extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, a.backend_start))::int8,
   left(regexp_replace(coalesce(a.query, ''), '\s+', ' ', 'g'), 120), a.backend_type = 'autovacuum worker',
   a.query LIKE '%(to prevent wraparound)%'
-FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
-WHERE l.locktype = 'relation' AND l.granted AND l.pid <> pg_backend_pid()
-  AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-  AND (l.relation = to_regclass($1) OR l.relation IN (SELECT relid FROM pg_partition_tree(to_regclass($1))))
-  AND l.mode IN ('RowExclusiveLock', 'ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock',
-    'AccessExclusiveLock')
-GROUP BY a.pid, 2, 3, 4, 5, 6, 7, 8 ORDER BY 5 DESC LIMIT 5
+FROM pg_stat_activity AS a WHERE a.pid <> pg_backend_pid() AND a.pid IN (SELECT pid FROM held)
+UNION ALL
+SELECT 'none', p.owner, 'a prepared transaction', 'prepared', extract(epoch FROM clock_timestamp() - p.prepared)::int8,
+  format('it ends by COMMIT PREPARED %L or ROLLBACK PREPARED %L', p.gid, p.gid), false, false
+FROM pg_prepared_xacts AS p
+WHERE p.database = current_database() AND '-1/' || p.transaction IN (SELECT virtualtransaction FROM held)
+ORDER BY 5 DESC LIMIT 5
 
 -- name: open_writers
 -- $1: the table's name. Sessions with a transaction open that has looked at it and has written something, or stands

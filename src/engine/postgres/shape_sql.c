@@ -152,10 +152,29 @@ const char *shape_date_place(Arena *arena, const ShapeSql *sql, const char *colu
   return arena_printf(arena, "width_bucket((%s)::%s, ARRAY[%s]::%s[])", column, type, buf_text(&bounds), type);
 }
 
-const char *shape_place_instant(Arena *arena, const char *place, const Instant *dates, size_t n) {
+/* The seconds between one date and the next where that is always the same; 0 where it is not. */
+static Instant step_of(const Instant *dates, size_t n) {
+  for (size_t i = 1; i < n; i++)
+    if (dates[i + 1] - dates[i] != dates[1] - dates[0]) return 0;
+  return dates[1] - dates[0];
+}
+
+static const char *instants(Arena *arena, const Instant *dates, size_t n) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < n; i++) buf_printf(&out, "%s%" PRId64, i == 0 ? "" : ",", dates[i]);
-  return arena_printf(arena, "(ARRAY[%s]::int8[])[%s]", buf_text(&out), place);
+  return arena_printf(arena, "ARRAY[%s]::int8[]", buf_text(&out));
+}
+
+const char *shape_place_instant(Arena *arena, const char *place, const Instant *dates, size_t n) {
+  Instant step = step_of(dates, n);
+  if (step > 0) return arena_printf(arena, "(%" PRId64 " + (%s - 1) * %" PRId64 "::int8)", dates[0], place, step);
+  return arena_printf(arena, "(%s)[%s]", instants(arena, dates, n), place);
+}
+
+const char *shape_instant_place(Arena *arena, const char *instant, const Instant *dates, size_t n) {
+  Instant step = step_of(dates, n);
+  if (step > 0) return arena_printf(arena, "((%s - %" PRId64 ") / %" PRId64 " + 1)", instant, dates[0], step);
+  return arena_printf(arena, "width_bucket(%s, %s)", instant, instants(arena, dates, n + 1));
 }
 
 const char *shape_instant(Arena *arena, const ShapeSql *sql, const char *column) {
@@ -187,14 +206,15 @@ static const char *prefixed(Arena *arena, const Shape *shape, size_t column, con
 }
 
 const char *pg_shape_list(Arena *arena, const Shape *shape, const size_t *columns, size_t n, const char *before,
-                       const char *prefix) {
+                          const char *prefix) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < n; i++)
     buf_printf(&out, "%s%s", i == 0 ? "" : ", ", prefixed(arena, shape, columns[i], before, prefix));
   return arena_strdup(arena, buf_text(&out));
 }
 
-const char *pg_shape_set(Arena *arena, const ShapeSql *sql, const bool *columns, const char *before, const char *prefix) {
+const char *pg_shape_set(Arena *arena, const ShapeSql *sql, const bool *columns, const char *before,
+                         const char *prefix) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < sql->n_given; i++)
     if (columns[sql->given[i]])
@@ -204,7 +224,7 @@ const char *pg_shape_set(Arena *arena, const ShapeSql *sql, const bool *columns,
 }
 
 const char *pg_shape_key_match(Arena *arena, const ShapeSql *sql, const char *left, const char *left_prefix,
-                            const char *right, const char *right_prefix) {
+                               const char *right, const char *right_prefix) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < sql->n_key; i++)
     buf_printf(&out, "%s%s %s %s", i == 0 ? "" : " AND ", prefixed(arena, sql->shape, sql->key[i], left, left_prefix),
@@ -250,8 +270,9 @@ const char *shape_hash(Arena *arena, const ShapeSql *sql, const size_t *columns,
 const char *shape_recompute(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job) {
   DateRange range = {job->dates[0], job->dates[job->n]};
   if (job->recompute == NULL)
-    return sql_fill(arena, sql_shape_rows, "columns", pg_shape_list(arena, sql->shape, sql->given, sql->n_given, "", ""),
-                    "table", job->id == NULL ? sql->table : pg_object(engine, arena, job->id, "shadow"), "where",
+    return sql_fill(arena, sql_shape_rows, "columns",
+                    pg_shape_list(arena, sql->shape, sql->given, sql->n_given, "", ""), "table",
+                    job->id == NULL ? sql->table : pg_object(engine, arena, job->id, "shadow"), "where",
                     shape_in_range(arena, sql, "", range), NULL);
   BUF_SCOPED columns = {0};
   for (size_t i = 0; i < sql->n_given; i++) {
@@ -279,9 +300,9 @@ const char *pg_shape_overlay(PgEngine *engine, Arena *arena, const ShapeSql *sql
                     pg_shape_list(arena, sql->shape, sql->stored, sql->n_stored, "", ""), "table",
                     pg_object(engine, arena, id, "rows"), "where", "true", NULL);
   return sql_fill(arena, sql->shape->keyed ? sql_shape_overlay_keyed : sql_shape_overlay_keyless, "columns",
-                  pg_shape_list(arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), "target", sql->table, "changes",
-                  pg_object(engine, arena, id, "changes"), "before", arena_printf(arena, "%" PRId64, before), "match",
-                  pg_shape_key_match(arena, sql, "o.", "old_", "p.", ""), "new", new_side(arena, sql), NULL);
+                  pg_shape_list(arena, sql->shape, sql->stored, sql->n_stored, "p.", ""), "target", sql->table,
+                  "changes", pg_object(engine, arena, id, "changes"), "before", arena_printf(arena, "%" PRId64, before),
+                  "match", pg_shape_key_match(arena, sql, "o.", "old_", "p.", ""), "new", new_side(arena, sql), NULL);
 }
 
 Fingerprint shape_fingerprint(int64_t rows, const char *sum) {

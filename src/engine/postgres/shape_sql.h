@@ -43,6 +43,8 @@ const char *shape_in_range(Arena *, const ShapeSql *, const char *alias, DateRan
 const char *shape_date_place(Arena *, const ShapeSql *, const char *column, const Instant *dates, size_t n);
 /* An int8 expression: the instant that a place of shape_date_place stands for. */
 const char *shape_place_instant(Arena *, const char *place, const Instant *dates, size_t n);
+/* The way back: the place of an int8 expression that is one of the n instants. */
+const char *shape_instant_place(Arena *, const char *instant, const Instant *dates, size_t n);
 
 /* An int8 expression: the instant at which the grain of a value of the date column starts (UTC and day, week, month,
  * year or hour steps as the codec has them). */

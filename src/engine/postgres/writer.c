@@ -69,8 +69,9 @@ static bool no_open_writers(PgEngine *engine, const char *table, Error *err) {
             pg_peek(rows, 0, 5));
   return error_hint(err,
                     pg_bool(rows, 0, 6)
-                        ? "what that session does cannot be seen by this role: GRANT pg_read_all_stats would show it"
-                        : "wait for it to end, or end it: SELECT pg_terminate_backend(pid)");
+                        ? "production is untouched. What that session does cannot be seen by this role: GRANT "
+                          "pg_read_all_stats would show it"
+                        : "production is untouched. Wait for it to end, or end it: SELECT pg_terminate_backend(pid)");
 }
 
 static bool fence(PgEngine *engine, const char *table, Error *err) {
