@@ -49,7 +49,8 @@ UNION ALL
 SELECT 'none', p.owner, 'a prepared transaction', 'prepared', extract(epoch FROM clock_timestamp() - p.prepared)::int8,
   format('it ends by COMMIT PREPARED %L or ROLLBACK PREPARED %L', p.gid, p.gid), false, false
 FROM pg_prepared_xacts AS p
-WHERE p.database = current_database() AND '-1/' || p.transaction IN (SELECT virtualtransaction FROM held)
+WHERE p.database = current_database() AND EXISTS (SELECT FROM pg_locks AS x JOIN held USING (virtualtransaction)
+  WHERE x.locktype = 'transactionid' AND x.transactionid = p.transaction AND x.pid IS NULL AND held.pid IS NULL)
 ORDER BY 5 DESC LIMIT 5
 
 -- name: open_writers
