@@ -61,6 +61,17 @@ bool pg_forget(EngineWriter *writer, const Shape *shape, DateRange range, Error 
   return forget_changes(writer, shape, range, err) && pg_ledger_forget(writer->engine, writer->id, range, err);
 }
 
+/* A function that the recompute calls could write production itself (law 1); then nothing of the transaction stays. */
+static bool spared_production(PgEngine *engine, const Shape *shape, Error *err) {
+  int64_t written;
+  if (!pg_number(engine, sql_batch_wrote_production, &shape->table, 1, &written, "looking at production", err))
+    return false;
+  if (written == 0) return true;
+  error_set(err, ERR_HELD, "a function that the recompute calls wrote %" PRId64 " rows of %s: that was taken back",
+            written, shape->table);
+  return error_hint(err, "production is untouched. Let the recompute only read, and run again");
+}
+
 /* ---- a batch
  * ---------------------------------------------------------------------------------------------------------------- */
 
@@ -73,7 +84,7 @@ bool pg_compute(EngineWriter *writer, Arena *arena, const Job *job, const Interr
                 : forget_earlier(writer, job, err) &&
                       compare_into(engine, arena, job, pg_object(engine, arena, writer->id, "changes"), ret, err);
   engine->interrupt = NULL;
-  return ok;
+  return ok && spared_production(engine, job->shape, err);
 }
 
 bool pg_store(EngineWriter *writer, const Job *job, const BatchFacts *facts, const BatchRecord *record, Error *err) {
@@ -114,5 +125,5 @@ bool pg_fill_shadow(EngineWriter *writer, const Job *job, const Interrupt *inter
                               pg_run(engine, fill, NULL, 0, NULL, doing, err) &&
                               compare_overlay(engine, &arena, &sql, job, false, err)));
   engine->interrupt = NULL;
-  return ok;
+  return ok && spared_production(engine, job->shape, err);
 }

@@ -27,3 +27,9 @@ DELETE FROM {shadow} WHERE {in_range}
 INSERT INTO {shadow} ({columns}) SELECT {columns} FROM (
 {recompute}
 ) AS r
+
+-- name: wrote_production
+-- $1: the table. Rows of it that this transaction has written.
+SELECT coalesce(sum(pg_stat_get_xact_tuples_inserted(t.oid) + pg_stat_get_xact_tuples_updated(t.oid)
+  + pg_stat_get_xact_tuples_deleted(t.oid)), 0)
+FROM (SELECT to_regclass($1)::oid AS oid UNION SELECT relid::oid FROM pg_partition_tree(to_regclass($1))) AS t
