@@ -167,6 +167,22 @@ SELECT set_config('lock_timeout', $1, true)
 -- name: exclusive
 LOCK TABLE {parent} IN ACCESS EXCLUSIVE MODE
 
+-- name: older_snapshots
+-- $1 the backfill, $2 whether this transaction itself has written rows that come into production. Sessions whose
+-- transaction may go on to read the table by a snapshot in which those rows are not there yet: pid, user, state, since,
+-- query; may this role see what the session does? The rows were written at latest by who wrote {ledger}.exchange last.
+-- One statement that is a transaction of its own has asked for its tables already.
+SELECT a.pid, coalesce(a.usename, 'background'), coalesce(a.state, 'unknown'),
+  coalesce(extract(epoch FROM clock_timestamp() - a.xact_start)::int8, 0),
+  left(regexp_replace(coalesce(a.query, ''), '\s+', ' ', 'g'), 120), a.state IS NOT NULL
+FROM pg_stat_activity AS a,
+  (SELECT CASE WHEN $2::bool THEN 0 ELSE min(age(x.xmin)) END FROM {ledger}.exchange AS x WHERE x.backfill = $1) AS written (age)
+WHERE a.pid <> pg_backend_pid() AND a.backend_type = 'client backend' AND a.datname = current_database()
+  AND (a.state IS NULL AND EXISTS (SELECT FROM pg_locks AS l WHERE l.pid = a.pid AND l.locktype = 'virtualxid')
+    OR age(a.backend_xmin) >= written.age
+      AND (a.state LIKE 'idle in transaction%' OR a.state = 'active' AND a.query_start > a.xact_start))
+ORDER BY 4 DESC LIMIT 1
+
 -- name: detach
 ALTER TABLE {parent} DETACH PARTITION {partition}
 

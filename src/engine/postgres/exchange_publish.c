@@ -118,9 +118,35 @@ static bool exchange_part(EngineWriter *writer, Arena *arena, const ShapeSql *sq
          exchange_marks(writer, arena, sql, part, pg_peek(comment, 0, 0), err);
 }
 
-/* All places at once, under the lock that keeps readers out, taken last and held for some milliseconds. */
+/*
+ * An exchange is seen at once by every transaction, also by one that still reads by an older snapshot and had not asked
+ * for the table before: it would find partitions in which rows that were written after its snapshot are missing.
+ * `wrote`: such rows are as young as this very transaction.
+ */
+static bool no_older_snapshots(EngineWriter *writer, Arena *arena, const ShapeSql *sql, bool wrote, Error *err) {
+  PG_SCOPED rows = NULL;
+  PgEngine *engine = writer->engine;
+  const char *values[] = {writer->id, wrote ? "true" : "false"};
+  if (!pg_query(engine, sql_fill(arena, sql_exchange_older_snapshots, "ledger", pg_schema(engine, arena), NULL), values,
+                2, &rows, exchanging, err))
+    return false;
+  if (PQntuples(rows) == 0) return true;
+  error_set(err, ERR_LOCKED,
+            "%s: a transaction that is older than the new rows is open and would see the range without them: pid %s, "
+            "user %s, %s, for %s s: %s",
+            sql->shape->table, pg_peek(rows, 0, 0), pg_peek(rows, 0, 1), pg_peek(rows, 0, 2), pg_peek(rows, 0, 3),
+            pg_peek(rows, 0, 4));
+  return error_hint(err,
+                    pg_bool(rows, 0, 5)
+                        ? "production is untouched. Wait for it to end, or end it: SELECT pg_terminate_backend(pid)"
+                        : "production is untouched. What that session does cannot be seen by this role: GRANT "
+                          "pg_read_all_stats would show it");
+}
+
+/* All places at once, under the lock that keeps readers out, taken last and held for some milliseconds. `wrote` as in
+ * no_older_snapshots. */
 static bool exchange_all(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const ExchangePart *parts, size_t n,
-                         bool forth, Error *err) {
+                         bool forth, bool wrote, Error *err) {
   PgEngine *engine = writer->engine;
   const char *marked[] = {writer->id, forth ? "true" : "false"};
   if (!pg_run(engine, sql_exchange_at_once, &EXCLUSIVE_WAIT_MS, 1, NULL, exchanging, err)) return false;
@@ -132,6 +158,7 @@ static bool exchange_all(EngineWriter *writer, Arena *arena, const ShapeSql *sql
   for (size_t i = 0; i < n; i++)
     if (!exchange_part(writer, arena, sql, &parts[i], err)) return false;
   return exchange_views(engine, arena, sql, writer->id, parts, n, forth, err) &&
+         ((!forth && !wrote) || no_older_snapshots(writer, arena, sql, wrote, err)) &&
          pg_run(engine, sql_fill(arena, sql_exchange_swapped, "ledger", pg_schema(engine, arena), NULL), marked, 2,
                 NULL, exchanging, err);
 }
@@ -156,11 +183,13 @@ static bool outside_is_same(PgEngine *engine, Arena *arena, const ShapeSql *sql,
   return true;
 }
 
+/* *wrote becomes true when anything was to be copied. */
 static bool follow_outside(PgEngine *engine, Arena *arena, const ShapeSql *sql, const ExchangePart *part,
-                           DateRange range, Error *err) {
+                           DateRange range, bool *wrote, Error *err) {
   bool same;
   if (!outside_is_same(engine, arena, sql, part, range, &same, err)) return false;
   if (same) return true;
+  *wrote = true;
   const char *in_range = shape_in_range(arena, sql, "", exchange_within(part, range));
   const char *stored = pg_shape_list(arena, sql->shape, sql->stored, sql->n_stored, "", "");
   return run(engine,
@@ -178,6 +207,7 @@ bool exchange_apply(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Cha
   size_t n;
   DateRange range;
   ChangeCounts counts;
+  bool wrote = false;
   if (!exchange_parts(engine, arena, writer->id, &parts, &n, err) ||
       !exchange_range(engine, sql->shape, writer->id, &range, err) ||
       !exchange_counts(engine, writer->id, &counts, err))
@@ -190,11 +220,11 @@ bool exchange_apply(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Cha
                 parts[i].replacement);
       return error_hint(err, "production is untouched: tidegate discard %s, then plan again", writer->id);
     }
-    if (!follow_outside(engine, arena, sql, &parts[i], range, err) ||
+    if (!follow_outside(engine, arena, sql, &parts[i], range, &wrote, err) ||
         !exchange_bound_check(engine, arena, &parts[i], err))
       return false;
   }
-  return exchange_all(writer, arena, sql, parts, n, true, err);
+  return exchange_all(writer, arena, sql, parts, n, true, wrote, err);
 }
 
 /* ---- what was written since
@@ -325,7 +355,7 @@ static bool may_go_back(const Later *later, LaterRows choice, Error *err) {
 }
 
 /* What was written since goes on to stand among the kept rows: new keys always, changed rows when they are to stay. */
-static bool carry_over(Later *later, const ExchangePart *part, LaterRows choice, Error *err) {
+static bool carry_over(Later *later, const ExchangePart *part, LaterRows choice, bool *wrote, Error *err) {
   const ShapeSql *sql = later->sql;
   Arena *arena = later->arena;
   const char *rows = foreign_rows(later, part), *match = match_kept(later);
@@ -335,7 +365,7 @@ static bool carry_over(Later *later, const ExchangePart *part, LaterRows choice,
                               "stored", pg_shape_list(arena, sql->shape, sql->stored, sql->n_stored, "", ""), "values",
                               pg_shape_list(arena, sql->shape, sql->stored, sql->n_stored, "r.", ""), NULL);
   return (choice != LATER_KEEP || run(later->engine, gone, err)) && run(later->engine, come, err) &&
-         follow_outside(later->engine, arena, sql, part, later->range, err);
+         follow_outside(later->engine, arena, sql, part, later->range, wrote, err);
 }
 
 /* The replacements that leave production are not what was sealed any more once others have written to them. */
@@ -351,19 +381,22 @@ bool exchange_revert(EngineWriter *writer, Arena *arena, const ShapeSql *sql, La
                      Error *err) {
   Later later = {.engine = writer->engine, .arena = arena, .sql = sql, .id = writer->id};
   int64_t written = 0;
+  bool wrote = false;
   if (!look_at_later(&later, err) || !may_go_back(&later, choice, err)) return false;
   for (size_t i = 0; i < later.n; i++) {
     int64_t rows;
     const char *all = arena_printf(arena, "(%s)", foreign_rows(&later, &later.parts[i]));
     if (!pg_number(writer->engine, sql_fill(arena, sql_exchange_count, "rows", all, NULL), NULL, 0, &rows, later_writes,
                    err) ||
-        !carry_over(&later, &later.parts[i], choice, err) ||
+        !carry_over(&later, &later.parts[i], choice, &wrote, err) ||
         !exchange_bound_check(writer->engine, arena, &later.parts[i], err))
       return false;
     written += rows;
   }
   bool touched = written > 0 || later.vanished > 0;
-  if ((touched && !unseal(writer, &later, err)) || !exchange_all(writer, arena, sql, later.parts, later.n, false, err))
+  wrote |= written > 0;
+  if ((touched && !unseal(writer, &later, err)) ||
+      !exchange_all(writer, arena, sql, later.parts, later.n, false, wrote, err))
     return false;
   *ret_left = choice == LATER_KEEP ? later.changed : 0;
   return true;
