@@ -162,15 +162,23 @@ static bool carry_on(Run *run, RunFacts *ret, Error *err) {
   return wait_for_gate(run, 0, &pass, err) && run_seal(run, pass, ret, err);
 }
 
+static bool may_run(const BackfillRecord *record, Error *err) {
+  if (strcmp(record->state, state_name(STATE_planned)) == 0 || strcmp(record->state, state_name(STATE_held)) == 0 ||
+      ledger_allows(record, "seal", err))
+    return true;
+  if (strcmp(record->state, state_name(STATE_ready)) != 0) return false;
+  error_set(err, ERR_STATE, "backfill %s of %s is ready: every date is written and the change set is sealed",
+            record->id, record->target);
+  return error_hint(err, "look at it: tidegate diff %s; publish it: tidegate swap %s", record->id, record->id);
+}
+
 bool run_backfill(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, const RunOptions *options,
                   RunFacts *ret, Error *err) {
   Run run = {.arena = arena, .engine = engine, .record = record, .plan = plan, .options = options};
   double began = run_seconds();
   *ret = (RunFacts){0};
-  if (strcmp(record->state, "planned") != 0 && strcmp(record->state, "held") != 0 &&
-      !ledger_allows(record, "seal", err))
+  if (!may_run(record, err) || !ledger_lease(engine, record->id, 2 * plan->spec.budget.batch + 30, &run.epoch, err))
     return false;
-  if (!ledger_lease(engine, record->id, 2 * plan->spec.budget.batch + 30, &run.epoch, err)) return false;
   bool ok = ledger_reload(engine, arena, record, err) && carry_on(&run, ret, err);
   Error ignored;
   engine->ops->lease_drop(engine, record->id, run.epoch, &ignored);
