@@ -25,7 +25,7 @@ SPREAD = {(CUT, "before"): 2, (CUT, "after"): 2, (KILL, "before"): 2, (KILL, "af
           (TERMINATE, "after"): 1, (ORPHAN, "before"): 1, (CRASH, "before"): 1, (CRASH, "after"): 1, (STOP, "before"): 1,
           (HANG_UP, "after"): 2}
 AT_COMMIT = [(CUT, "before"), (CUT, "after"), (KILL, "after"), (TERMINATE, "before")]
-CONNECTING = 4  # exchanges: the first connection is not tried again
+CONNECTING = 5  # exchanges: the first connection is not tried again
 # A fault of the product that is still to be put right: the command and how it ends.
 KNOWN = {("discard", -signal.SIGSEGV): "without a plan the gate reads one (judge.c, find_window)"}
 

@@ -27,6 +27,7 @@ typedef struct PgEngine {
   bool transaction;           /* one is open, or was when the connection was lost (exec.c keeps it) */
   bool dismissed;             /* the server said that it ends the connection */
   char sqlstate[6];           /* of the last failed statement */
+  char recovered[32];         /* when the server last came out of a crash, as it was when the connection was made */
 } PgEngine;
 
 static inline PgEngine *pg_engine(Engine *engine) { return (PgEngine *)engine; }

@@ -3,7 +3,9 @@
 -- name: pin
 -- Whatever changes what SQL means or how a value is written stands fixed from here on, and nothing waits without end.
 -- row_security off: a statement that would see part of a table fails instead. synchronous_commit: what is reported as
--- done survives a crash, and so does all that was seen before it.
+-- done survives a crash, and so does all that was seen before it. work_mem: a batch is one join of some 100,000 rows on
+-- each side, one at a time in one session: in 64 MB it needs no temporary files; maintenance_work_mem the same for the
+-- indexes of a replacement. Whoever has set more keeps it.
 SELECT set_config('row_security', 'off', false), set_config('DateStyle', 'ISO, YMD', false),
        set_config('IntervalStyle', 'postgres', false), set_config('extra_float_digits', '1', false),
        set_config('TimeZone', current_setting('TimeZone'), false), set_config('bytea_output', 'hex', false),
@@ -14,7 +16,14 @@ SELECT set_config('row_security', 'off', false), set_config('DateStyle', 'ISO, Y
                                              ELSE current_setting('synchronous_commit') END, false),
        set_config('lock_timeout', '1500ms', false), set_config('statement_timeout', '5min', false),
        set_config('idle_in_transaction_session_timeout', '5s', false),
-       set_config('max_parallel_workers_per_gather', '0', false), set_config('jit', 'off', false)
+       set_config('max_parallel_workers_per_gather', '0', false), set_config('jit', 'off', false),
+       set_config('work_mem', greatest(pg_size_bytes(current_setting('work_mem')), 67108864) / 1024 || 'kB', false),
+       set_config('maintenance_work_mem',
+                  greatest(pg_size_bytes(current_setting('maintenance_work_mem')), 268435456) / 1024 || 'kB', false)
+
+-- name: recovered
+-- When the server last lost what it had in memory: a crash resets its statistics, and so may an administrator.
+SELECT coalesce(extract(epoch FROM stats_reset)::text, '') FROM pg_catalog.pg_stat_bgwriter
 
 -- name: pin_watch
 -- From PostgreSQL 14: a statement whose client has gone ends; refused by servers whose system cannot tell.
@@ -68,8 +77,12 @@ SELECT x.id::text, CASE WHEN x.id IS NOT NULL THEN left(pg_walfile_name(pg_curre
 
 -- name: xact_status
 -- What became of the transaction $1 of the timeline $2: committed, aborted, in progress; NULL: nobody can say any more.
+-- A crash may have lost the WAL of the transaction, and its id was given out again: what is committed under it is known
+-- to be ours only when the server has not recovered since $3.
 SELECT CASE WHEN NOT pg_is_in_recovery() AND left(pg_walfile_name(pg_current_wal_lsn()), 8) = $2::text
-            THEN pg_xact_status($1::text::xid8) END
+             AND (x.status <> 'committed' OR coalesce(extract(epoch FROM b.stats_reset)::text, '') = $3::text)
+            THEN x.status END
+  FROM pg_xact_status($1::text::xid8) AS x (status), pg_catalog.pg_stat_bgwriter b
 
 -- name: may_read_control
 -- May this role ask the server which one it is?

@@ -42,7 +42,8 @@ void pg_undo(PgEngine *engine, bool own) {
 typedef struct Xact {
   char id[24];      /* "" when the transaction has written nothing */
   char timeline[9]; /* of the server that ran it */
-  bool elsewhere;   /* it wrote to tables that are not Tidegate's */
+  char recovered[sizeof(((PgEngine *)NULL)->recovered)];
+  bool elsewhere; /* it wrote to tables that are not Tidegate's */
 } Xact;
 
 static bool read_xact(PgEngine *engine, Xact *ret, const char *doing, Error *err) {
@@ -54,6 +55,7 @@ static bool read_xact(PgEngine *engine, Xact *ret, const char *doing, Error *err
   ret->elsewhere = pg_bool(result, 0, 2);
   strncpy(ret->id, id, sizeof ret->id - 1);
   strncpy(ret->timeline, timeline, sizeof ret->timeline - 1);
+  memcpy(ret->recovered, engine->recovered, sizeof ret->recovered);
   return true;
 }
 
@@ -67,13 +69,13 @@ static bool prepare_commit(PgEngine *engine, Xact *ret, const char *doing, Error
 /* A writing COMMIT was sent and no answer came: asks the server what became of it, for ten seconds while its process
  * still works on it. */
 static bool settle(PgEngine *engine, const Xact *xact, const char *doing, Error *err) {
-  const char *const values[] = {xact->id, xact->timeline};
+  const char *const values[] = {xact->id, xact->timeline, xact->recovered};
   const struct timespec moment = {.tv_nsec = 100 * 1000 * 1000};
   Error reason;
   if (pg_reconnect(engine, &reason)) {
     for (int tries = 0; tries < 100; tries++) {
       PG_SCOPED result = NULL;
-      if (!pg_query(engine, sql_session_xact_status, values, 2, &result, doing, &reason)) break;
+      if (!pg_query(engine, sql_session_xact_status, values, 3, &result, doing, &reason)) break;
       const char *status = pg_peek(result, 0, 0);
       if (status == NULL) break;
       if (strcmp(status, "committed") == 0) return true;
