@@ -225,25 +225,44 @@ bool pg_publish_changes(const Publish *publish, const bool *columns, ChangeCount
          apply_inserts(publish, expected.inserts, err);
 }
 
-/* The other columns of a new row are the database's own doing: what it put there belongs to the new side too. */
-static bool note_rest(const Publish *publish, Error *err) {
-  static const char doing[] = "noting what the database gave the new rows";
-  const PublishRows rows = {.of = sql_publish_inserted, .date = "new_"};
+/* "old_a" = p.a, … over the columns that the recompute does not give. */
+static const char *rest_as_it_is(const Publish *publish) {
   const ShapeSql *sql = publish->sql;
-  const char *range;
   BUF_SCOPED rest = {0};
-  if (sql->n_rest == 0 || !sql->shape->keyed) return true;
-  if (!date_range(publish, &rows, &range, doing, err)) return false;
   for (size_t i = 0; i < sql->n_rest; i++)
     buf_printf(
         &rest, "%s%s = p.%s", i == 0 ? "" : ", ",
         sql_ident(publish->arena, arena_printf(publish->arena, "old_%s", sql->shape->columns[sql->rest[i]].name)),
         sql->columns[sql->rest[i]].name);
-  const char *found = arena_printf(publish->arena, "%s AND %s", pg_publish_match(publish, "p.", "new_"), range);
-  return run(publish,
-             sql_fill(publish->arena, sql_publish_note_rest, "changes", publish->changes, "target", sql->table, "rest",
-                      buf_text(&rest), "found", found, NULL),
-             doing, err);
+  return arena_strdup(publish->arena, buf_text(&rest));
+}
+
+/* Sets the change set's rest columns from production's rows. */
+static bool take_rest(const Publish *publish, const char *template_text, const PublishRows *rows, const char *id,
+                      const char *doing, Error *err) {
+  const ShapeSql *sql = publish->sql;
+  Arena *arena = publish->arena;
+  const char *range;
+  if (sql->n_rest == 0 || !sql->shape->keyed) return true;
+  if (!date_range(publish, rows, &range, doing, err)) return false;
+  const char *found = arena_printf(arena, "%s AND %s", pg_publish_match(publish, "p.", rows->key), range);
+  const char *text =
+      sql_fill(arena, template_text, "changes", publish->changes, "target", sql->table, "rest", rest_as_it_is(publish),
+               "found", found, "ledger", pg_schema(publish->engine, arena), NULL);
+  return pg_run(publish->engine, text, &id, id == NULL ? 0 : 1, NULL, doing, err);
+}
+
+/* A rollback brings deleted rows back whole, so what was written to their other columns meanwhile must not be missing.
+ */
+static bool keep_rest(const Publish *publish, const char *id, Error *err) {
+  const PublishRows rows = {.of = "n.op <> 'I'", .key = "old_", .date = "old_"};
+  return take_rest(publish, sql_publish_keep_rest, &rows, id, "keeping what was written to the other columns", err);
+}
+
+/* The other columns of a new row are the database's own doing: what it put there belongs to the new side too. */
+static bool note_rest(const Publish *publish, Error *err) {
+  const PublishRows rows = {.of = sql_publish_inserted, .key = "new_", .date = "new_"};
+  return take_rest(publish, sql_publish_note_rest, &rows, NULL, "noting what the database gave the new rows", err);
 }
 
 /* The next id that the database makes must be beyond those that were given. */
@@ -274,7 +293,7 @@ bool pg_apply(EngineWriter *writer, const Shape *shape, const bool *columns, Cha
   if (!pg_shape_sql(writer->engine, &arena, shape, &sql, err)) return false;
   if (shape->exchange) return exchange_apply(writer, &arena, &sql, expected, err);
   const Publish publish = {writer->engine, &arena, &sql, pg_object(writer->engine, &arena, writer->id, "changes")};
-  return pg_publish_open(&publish, skip_triggers, &back, err) && pg_publish_changes(&publish, columns, expected, err) &&
-         (expected.inserts == 0 || note_rest(&publish, err)) && sequences_on(&publish, err) &&
-         pg_publish_close(&publish, back, err);
+  return keep_rest(&publish, writer->id, err) && pg_publish_open(&publish, skip_triggers, &back, err) &&
+         pg_publish_changes(&publish, columns, expected, err) && (expected.inserts == 0 || note_rest(&publish, err)) &&
+         sequences_on(&publish, err) && pg_publish_close(&publish, back, err);
 }

@@ -81,6 +81,15 @@ SET CONSTRAINTS ALL DEFERRED
 -- name: checks_now
 SET CONSTRAINTS ALL IMMEDIATE
 
+-- name: keep_rest
+-- $1: the backfill. What others wrote to columns that are preserved, since the oldest of the batches was computed: no
+-- drift, but the kept rows must have it.
+UPDATE {changes} AS n SET {rest} FROM {target} AS p WHERE n.op <> 'I' AND {found}
+  AND age(p.xmin) <= (
+    SELECT CASE WHEN bool_and(b.token IS NOT NULL)
+      THEN max(age(pg_snapshot_xmin(split_part(b.token, ' ', 2)::pg_snapshot)::xid)) ELSE 2147483647 END
+    FROM {ledger}.batch AS b WHERE b.backfill = $1)
+
 -- name: note_rest
 -- What the database gave new rows beside the recompute's columns, so that a rollback sees a later write to it.
 UPDATE {changes} AS n SET {rest} FROM {target} AS p WHERE n.op = 'I' AND {found}
