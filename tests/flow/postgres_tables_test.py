@@ -168,6 +168,35 @@ class Tables(Scene):
         self.tidegate("discard", spec)
         self.there_and_back(self.text(extra="changes: {new rows: yes, vanished rows: id = 900}"), "SELECT * FROM t ORDER BY id", "SELECT * FROM src UNION ALL VALUES (date '2024-01-30', 901, 1) ORDER BY id")
 
+    def test_a_key_outside_the_range_is_never_touched(self):
+        """Held, tried again and put right: nothing of the held attempts stays, whatever the date that the key stands on."""
+        for outside in self.each(("2024-02-20", "infinity")):
+            self.sql(f"CREATE TABLE t(day date NOT NULL, id int PRIMARY KEY, v int); INSERT INTO t SELECT day, id, -1 FROM src; INSERT INTO t VALUES ('{outside}', 900, 1); INSERT INTO src VALUES ('2024-01-05', 900, 7)")
+            spec = self.text(extra="changes: {v: yes, day: yes, new rows: yes, vanished rows: yes}")
+            self.plan(spec)
+            for _ in range(2):
+                self.assertIn("outside the range", self.tidegate("run", spec, code=HELD).err)
+            self.sql("DELETE FROM src WHERE id = 900")
+            self.tidegate("run", spec)
+            self.tidegate("swap", spec, "--yes")
+            self.assertEqual(self.rows("SELECT day, v FROM t WHERE id = 900"), [(outside, 1)])
+            self.assertEqual(self.value("SELECT count(*) FROM t WHERE day BETWEEN '2024-01-03' AND '2024-01-12' AND v = id * 3"), 50)
+
+    def test_texts_that_are_no_dates(self):
+        """A day that does not exist is no date: such a row of production is none of the range, one of the recompute is
+        held. The table is so large that the plan reads only a part of it, and does not see the row."""
+        self.sql("CREATE TABLE t(day text NOT NULL, id int PRIMARY KEY, v int, pad text DEFAULT repeat('x', 4000)); ALTER TABLE t ALTER pad SET STORAGE PLAIN;"
+                 "INSERT INTO t(day, id, v) SELECT (date '2024-02-15' + i / 30)::text, i, -1 FROM generate_series(0, 599) i; ANALYZE t; CREATE TABLE s AS SELECT day, id, id * 3 AS v FROM t")
+        spec = self.text(days="2024-02-20..2024-03-03", extra="date_column: day\nchanges: {v: yes, new rows: yes, vanished rows: yes}", recompute="SELECT day, id, v FROM s WHERE day >= :from AND day < :to")
+        self.plan(spec)
+        self.sql("INSERT INTO t(day, id, v) VALUES ('2024-02-30', 900, 5); INSERT INTO s VALUES ('2024-02-30', 901, 5)")
+        self.assertIn("no date", self.tidegate("run", spec, code=HELD).err)
+        self.sql("DELETE FROM s WHERE id = 901")
+        self.tidegate("run", spec)
+        self.tidegate("swap", spec, "--yes")
+        self.assertEqual(self.rows("SELECT day, id, v FROM t WHERE id >= 900"), [("2024-02-30", 900, 5)])
+        self.assertEqual(self.rows("SELECT day, id, v FROM t WHERE id < 900 ORDER BY id"), self.rows("SELECT day, id, CASE WHEN day BETWEEN '2024-02-20' AND '2024-03-03' THEN v ELSE -1 END FROM s ORDER BY id"))
+
     def test_running_total_reads_the_target(self):
         """An overlay: each date builds on the corrected one before it, over several batches and whatever their size."""
         right = "SELECT day, (SELECT sum(v) FROM src s WHERE s.day <= o.day)::int AS total FROM src o GROUP BY day ORDER BY day"

@@ -10,38 +10,35 @@ static const char *instant_text(Arena *arena, Instant at) { return arena_printf(
  * -------------------------------------------------------------------------------------------- */
 
 /* A key that moved away from a date outside these goes back to being a delete there: its move is forgotten with the
- * date that it moved to. */
-static const char *moves_back_sql(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *id,
-                                  DateRange range) {
-  BUF_SCOPED list = {0};
+ * date that it moved to. Not so where the date is none of the backfill's (FINDING_KEY_OUTSIDE): nothing is deleted
+ * there. */
+static bool moves_back(EngineWriter *writer, Arena *arena, const ShapeSql *sql, DateRange range, const char *doing,
+                       Error *err) {
+  PgEngine *engine = writer->engine;
   const Shape *shape = sql->shape;
+  DateRange whole;
   const char *old_date = sql_ident(arena, arena_printf(arena, "old_%s", shape->columns[shape->date].name));
-  size_t n = 0;
-  Instant *dates = NULL;
-  for (Instant at = range.from;; at = grain_next(shape->codec.grain, shape->codec.zone, at)) {
-    dates = arena_grow(arena, dates, n, sizeof *dates);
-    dates[n++] = at;
-    if (at >= range.to) break;
-  }
-  const char *place = shape_date_place(arena, sql, old_date, dates, n - 1);
-  return sql_fill(arena, sql_batch_moves_back, "changes", pg_object(engine, arena, id, "changes"), "old",
-                  pg_shape_list(arena, shape, sql->stored, sql->n_stored, "", "old_"), "old_instant",
-                  shape_instant(arena, sql, old_date), "first", instant_text(arena, range.from), "last",
-                  instant_text(arena, range.to), "old_place", place, "n", arena_printf(arena, "%zu", n - 1), NULL);
+  if (!exchange_range(engine, shape, writer->id, &whole, err)) return false;
+  const char *elsewhere = arena_printf(arena, "%s AND NOT (%s)", shape_within(arena, sql, old_date, whole),
+                                       shape_within(arena, sql, old_date, range));
+  const char *text = sql_fill(arena, sql_batch_moves_back, "changes", pg_object(engine, arena, writer->id, "changes"),
+                              "old", pg_shape_list(arena, shape, sql->stored, sql->n_stored, "", "old_"), "old_instant",
+                              shape_instant(arena, sql, old_date), "first", instant_text(arena, range.from), "last",
+                              instant_text(arena, range.to), "elsewhere", elsewhere, NULL);
+  return pg_run(engine, text, NULL, 0, NULL, doing, err);
 }
 
 static bool forget_changes(EngineWriter *writer, const Shape *shape, DateRange range, Error *err) {
   static const char doing[] = "taking an earlier attempt away";
   ARENA_SCOPED arena = {0};
   PgEngine *engine = writer->engine;
-  const char *id = writer->id;
   ShapeSql sql;
   if (!pg_shape_sql(engine, &arena, shape, &sql, err)) return false;
   if (shape->exchange) return exchange_forget(writer, &arena, &sql, range, err);
-  const char *forget = sql_fill(&arena, sql_batch_forget, "changes", pg_object(engine, &arena, id, "changes"), "first",
-                                instant_text(&arena, range.from), "last", instant_text(&arena, range.to), NULL);
-  return (!shape->keyed ||
-          pg_run(engine, moves_back_sql(engine, &arena, &sql, id, range), NULL, 0, NULL, doing, err)) &&
+  const char *forget =
+      sql_fill(&arena, sql_batch_forget, "changes", pg_object(engine, &arena, writer->id, "changes"), "first",
+               instant_text(&arena, range.from), "last", instant_text(&arena, range.to), NULL);
+  return (!shape->keyed || moves_back(writer, &arena, &sql, range, doing, err)) &&
          pg_run(engine, forget, NULL, 0, NULL, doing, err);
 }
 

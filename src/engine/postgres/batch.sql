@@ -6,9 +6,9 @@
 SELECT count(*) FROM {ledger}.date WHERE backfill = $1 AND date >= $2::int8 AND date < $3::int8 AND batch > 0
 
 -- name: moves_back
--- Keys that moved into the dates from a date outside them go back to being a delete there.
+-- Keys that moved into the dates from another date of the backfill's range ({elsewhere}) go back to being a delete there.
 INSERT INTO {changes} (op, date, part, tid, {old}) SELECT 'D', {old_instant}, part, tid, {old} FROM {changes}
-WHERE op = 'M' AND date >= {first} AND date < {last} AND NOT ({old_place} BETWEEN 1 AND {n})
+WHERE op = 'M' AND date >= {first} AND date < {last} AND {elsewhere}
 
 -- name: forget
 DELETE FROM {changes} WHERE date >= {first} AND date < {last}

@@ -199,9 +199,8 @@ const RowFact *compare_scope_facts(Compare *compare, size_t *ret_n) {
   const char *old_date = row_column(compare, "r", "old_", date);
   facts[n++] = (RowFact){.kind = FINDING_KEY_OUTSIDE,
                          .column = (ptrdiff_t)date,
-                         .where = arena_printf(arena, "r.op = 'M' AND NOT coalesce(%s >= %s AND %s < %s, false)",
-                                               old_date, shape_bound(arena, sql, job->range.from), old_date,
-                                               shape_bound(arena, sql, job->range.to))};
+                         .where = arena_printf(arena, "r.op = 'M' AND NOT coalesce(%s, false)",
+                                               shape_within(arena, sql, old_date, job->range))};
   const char *vanished = not_allowed(compare, JOB_SCOPE_VANISHED, 0), *arrived = not_allowed(compare, JOB_SCOPE_NEW, 0);
   if (vanished != NULL && !may_have_moved(compare))
     facts[n++] =

@@ -124,9 +124,24 @@ const char *shape_bound(Arena *arena, const ShapeSql *sql, Instant date) {
   return arena_printf(arena, "%s::%s", bare_bound(arena, sql, date), bound_type(sql));
 }
 
+/* True of a text that is the date of a day that exists, as datecodec_from_text has it. */
+static const char *is_date_text(Arena *arena, const char *column) {
+  return arena_printf(
+      arena,
+      "%s ~ '^([0-9]{4}-(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|[0-9]{4}-(0[469]|11)-(0[1-9]|[12][0-9]"
+      "|30)|[0-9]{4}-02-(0[1-9]|1[0-9]|2[0-8])|([0-9]{2}(0[48]|[2468][048]|[13579][26])"
+      "|([02468][048]|[13579][26])00)-02-29)$'",
+      column);
+}
+
+const char *shape_within(Arena *arena, const ShapeSql *sql, const char *column, DateRange range) {
+  return arena_printf(arena, "%s >= %s AND %s < %s%s%s", column, shape_bound(arena, sql, range.from), column,
+                      shape_bound(arena, sql, range.to), is_text(sql) ? " AND " : "",
+                      is_text(sql) ? is_date_text(arena, column) : "");
+}
+
 const char *shape_in_range(Arena *arena, const ShapeSql *sql, const char *alias, DateRange range) {
-  return arena_printf(arena, "%s%s >= %s AND %s%s < %s", alias, sql->date, shape_bound(arena, sql, range.from), alias,
-                      sql->date, shape_bound(arena, sql, range.to));
+  return shape_within(arena, sql, arena_printf(arena, "%s%s", alias, sql->date), range);
 }
 
 /* Days one after the other: their place is a subtraction. */
@@ -144,10 +159,8 @@ const char *shape_date_place(Arena *arena, const ShapeSql *sql, const char *colu
   BUF_SCOPED bounds = {0};
   for (size_t i = 0; i <= n; i++) buf_printf(&bounds, "%s%s", i == 0 ? "" : ",", bare_bound(arena, sql, dates[i]));
   if (is_text(sql))
-    return arena_printf(arena,
-                        "CASE WHEN %s ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' THEN width_bucket(%s::text COLLATE \"C\", "
-                        "ARRAY[%s]::text[]) END",
-                        column, column, buf_text(&bounds));
+    return arena_printf(arena, "CASE WHEN %s THEN width_bucket(%s::text COLLATE \"C\", ARRAY[%s]::text[]) END",
+                        is_date_text(arena, column), column, buf_text(&bounds));
   const char *type = bound_type(sql);
   return arena_printf(arena, "width_bucket((%s)::%s, ARRAY[%s]::%s[])", column, type, buf_text(&bounds), type);
 }

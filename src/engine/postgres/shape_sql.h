@@ -34,7 +34,9 @@ bool pg_shape_sql(PgEngine *, Arena *, const Shape *, ShapeSql *ret, Error *);
 
 /* The date of an instant as a typed literal in the date column's own form: '2024-07-01'::date. */
 const char *shape_bound(Arena *, const ShapeSql *, Instant);
-/* "p.d >= … AND p.d < …": the rows of [range) of a table under this alias ("p." or ""). */
+/* "p.d >= … AND p.d < …": is this value of the date column one of [range)? Never so for a text that is no date. */
+const char *shape_within(Arena *arena, const ShapeSql *sql, const char *column, DateRange range);
+/* The same of the rows of a table under this alias ("p." or ""). */
 const char *shape_in_range(Arena *, const ShapeSql *, const char *alias, DateRange);
 /*
  * An int4 expression: the place of the value of `column` (an SQL expression of the date column's type) among the n + 1
@@ -52,12 +54,13 @@ const char *shape_instant(Arena *, const ShapeSql *, const char *column);
 
 /* Comma-separated columns, each `before` + quoted (prefix + name): "p.", "" → p."a", p."b"; "n.", "new_" → n."new_a" …
  */
-const char *pg_shape_list(Arena *, const Shape *, const size_t *columns, size_t n, const char *before, const char *prefix);
+const char *pg_shape_list(Arena *, const Shape *, const size_t *columns, size_t n, const char *before,
+                          const char *prefix);
 /* "a"= n."new_a", … over the given columns that `columns` marks by index in the shape. */
 const char *pg_shape_set(Arena *, const ShapeSql *, const bool *columns, const char *before, const char *prefix);
 /* "p.k = n.old_k AND …" over the key; IS NOT DISTINCT FROM where a key column may be NULL. */
 const char *pg_shape_key_match(Arena *, const ShapeSql *, const char *left, const char *left_prefix, const char *right,
-                            const char *right_prefix);
+                               const char *right_prefix);
 /* True when the two sides' values of one column differ: "s.a IS DISTINCT FROM p.a", as text where the type has no
  * equality, within the tolerance equal. Both arguments are full SQL expressions. */
 const char *shape_differs(Arena *, const ShapeSql *, size_t column, const char *left, const char *right);
