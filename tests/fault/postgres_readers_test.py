@@ -231,6 +231,22 @@ class WritingBack(Scene):
         late = self.rows("SELECT id, net, note FROM sales WHERE id IN (51, 61, 1000) ORDER BY id")
         self.assertEqual(late, [(51, 101, "late"), (61, 101, "late"), (1000, 1, "late")])
 
+    def test_a_writer_waits_for_the_swap(self):
+        """The fence: a write that comes while the swap works is done after it, also to rows that it does not change."""
+        if self.kind == "exchange":
+            self.skipTest("an exchange fires no triggers, and there is nothing else to make it slow")
+        self.sql("CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.1); RETURN coalesce(NEW, OLD); END';"
+                 "CREATE TRIGGER slow BEFORE UPDATE OR INSERT ON sales FOR EACH ROW EXECUTE FUNCTION slowly()")
+        self.file.write_text(self.file.read_text() + "triggers: fire\n")
+        self.built(self.file)
+        swap = self.start("swap", self.file, "--yes")
+        harness.wait_until(lambda: self.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") or swap.poll() is not None)
+        self.sql("UPDATE sales SET note = 'mine' WHERE id = 12")  # outside the range
+        state = self.state()
+        out, err = swap.communicate(timeout=60)
+        self.assertEqual(swap.returncode, OK, out + err)
+        self.assertEqual((state, self.value("SELECT note FROM sales WHERE id = 12")), ("swapped", "mine"))
+
     def test_who_may_only_read_is_not_in_the_way(self):
         self.sql("DO $$ BEGIN CREATE ROLE only_reads LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$; GRANT SELECT ON sales TO only_reads")
         self.built(self.file)

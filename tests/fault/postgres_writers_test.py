@@ -60,6 +60,7 @@ production: none
 budget: {{duty: 100 %, lock: 200ms, lock_tries: 3}}
 {publish}
 """
+USUAL = {}  # seconds that a command took, in this process
 # What a writer may be told: a key that is there, a deadlock, a snapshot that is too old. Each is told to it alone.
 SEEN = {"23505", "40P01", "40001"}
 EXITS = {"plan": {OK, DENIED}, "run": {OK, HELD, DRIFT, LOCKED, STATE, SUPERSEDED, NO_CHANGE},
@@ -96,7 +97,7 @@ class Writer(threading.Thread):
     def __init__(self, of, number):
         super().__init__(daemon=True)
         self.of, self.number, self.fresh = of, number, 2000 + 1000 * number
-        self.random = random.Random(f"{of.seed} writer {number}")
+        self.random, self.inside = random.Random(f"{of.seed} writer {number}"), of.inside
         self.done, self.trouble, self.idle = [], None, threading.Event()
         self.connection = connect(of.url)
         cursor = self.connection.cursor()
@@ -119,7 +120,8 @@ class Writer(threading.Thread):
             self.idle.set()
             self.connection.close()
 
-    def transaction(self):
+    def transaction(self, steps=None, gap=None):
+        """gap: what is waited for before the end."""
         rng, txn = self.random, Transaction(f"w{self.number}")
         isolation = "REPEATABLE READ" if rng.random() < 0.15 else "READ COMMITTED"
         self.connection.set_session(isolation_level=isolation)
@@ -127,9 +129,11 @@ class Writer(threading.Thread):
         cursor = self.connection.cursor()
         self.done.append(txn)
         try:
-            for _ in range(rng.choice((1, 1, 2, 3))):
+            for _ in range(steps or rng.choice((1, 1, 2, 3))):
                 self.step(cursor, txn)
-                time.sleep(rng.random() * think)
+                time.sleep(0 if steps else rng.random() * think)
+            if gap:
+                gap()
             cursor.execute("SELECT pg_current_xact_id_if_assigned()::text")
             xid = cursor.fetchone()[0]
             if rng.random() < 0.12:
@@ -170,12 +174,12 @@ class Writer(threading.Thread):
     # ---- what to aim at
 
     def day(self):
-        return self.random.choice([day for day in DAYS if inside({"day": day}) == (self.random.random() < self.of.inside)] or DAYS)
+        return self.random.choice([day for day in DAYS if inside({"day": day}) == (self.random.random() < self.inside)] or DAYS)
 
     def ident(self):
-        if self.fresh % 1000 and self.random.random() < 0.3 * (self.of.inside + 0.1):
+        if self.fresh % 1000 and self.random.random() < 0.3 * (self.inside + 0.1):
             return 2000 + 1000 * self.number + self.random.randrange(self.fresh % 1000)
-        return DAYS.index(self.day()) * 10 + self.random.randrange(4)
+        return self.ident_of(self.day())
 
     def new_ident(self):
         self.fresh += 1
@@ -251,6 +255,8 @@ class Writer(threading.Thread):
         self.change(cursor, txn, self.ident_of(day), {"net": "coalesce(net, 0) + 1000"}, self.table(day))
 
     def ident_of(self, day):
+        if inside({"day": day}) and self.random.random() < 0.1:
+            return self.random.choice((1000, 1001))  # which the swap takes away
         return DAYS.index(day) * 10 + self.random.randrange(4)
 
     def note(self, cursor, txn):
@@ -340,6 +346,8 @@ class Round:
         self.begin()
         self.model = Model(kind, self.rows("SELECT * FROM sales"), self.rows("SELECT * FROM orders"))
         self.writers = [Writer(self, number) for number in range(rng.choice((1, 2, 3)))]
+        self.foe = Writer(self, 3)  # no thread of its own: acts when told
+        self.foe.inside = 1
 
     def begin(self):
         table, publish = KINDS[self.kind]
@@ -362,10 +370,63 @@ class Round:
         else:
             self.busy.set()
             time.sleep(self.random.random() * 0.01)
-        process = subprocess.run([BINARY, "--json", verb, "backfill.yaml", *options], cwd=self.folder, text=True, stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False)
-        result = harness.Result([verb, *options], process)
-        self.verbs.append(f"{' '.join(result.args)}{' alone' if alone else ''} -> {result.code}")
+        return self.done(alone, *self.beside(lambda process: None, verb, *options))
+
+    def beside(self, act, verb, *options):
+        process = subprocess.Popen([BINARY, "--json", verb, "backfill.yaml", *options], cwd=self.folder, text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        act(process)
+        out, err = process.communicate(timeout=120)
+        args = [verb, *options]
+        return args, harness.Result(args, subprocess.CompletedProcess(args, process.returncode, out, err))
+
+    def ambush(self, verb, *options):
+        """One writes before the command and commits while that waits for its lock."""
+        self.settle()
+        open_now, end = threading.Event(), threading.Event()
+        foe = threading.Thread(target=self.foe_acts, args=(open_now, lambda: (open_now.set(), end.wait(10))))
+
+        def act(process):
+            waits = f"SELECT 1 FROM pg_locks WHERE NOT granted AND relation = {self.rows('SELECT %s::regclass::oid AS oid' % repr('sales'))[0]['oid']}"
+            while process.poll() is None and not self.rows(waits):
+                time.sleep(0.002)
+            end.set()
+            foe.join()
+
+        foe.start()
+        open_now.wait(10)
+        return self.done("ambushed", *self.beside(act, verb, *options))
+
+    def snipe(self, verb, *options):
+        """One writes once: at some time while the command works, or when it has just taken its lock."""
+        self.settle()
+        began, pounce = time.monotonic(), self.random.random() < 0.6
+        fenced = """SELECT 1 FROM pg_locks t JOIN pg_locks l USING (pid) WHERE t.granted AND l.granted AND t.relation = 'sales'::regclass
+                    AND l.relation = 'tidegate.backfill'::regclass AND l.mode IN ('RowShareLock', 'RowExclusiveLock')"""
+
+        def act(process):
+            while pounce and process.poll() is None and not self.rows(fenced):
+                pass
+            time.sleep(0 if pounce else self.random.random() * USUAL.get(verb, 0.1))
+            self.foe_acts(None, None)
+
+        done = self.done("sniped at", *self.beside(act, verb, *options))
+        USUAL[verb] = (USUAL.get(verb, 0.1) + time.monotonic() - began) / 2
+        return done
+
+    def foe_acts(self, opened, gap):
+        try:
+            self.foe.transaction(steps=1, gap=gap)
+        except BaseException as error:  # noqa: BLE001  told to the test
+            self.foe.trouble = error
+        finally:
+            if opened:
+                opened.set()
+
+    def done(self, how, args, result):
+        verb, alone = args[0], how is True
+        how = "alone" if alone else how or ""
+        self.verbs.append(f"{' '.join(args)} {how} -> {result.code}")
         self.results.append(result)
         # A column of which the recompute knows nothing forbids an exchange.
         if verb in EXITS and result.code not in EXITS[verb] | ({USAGE} if self.rough and verb == "plan" else set()):
@@ -387,7 +448,8 @@ class Round:
             chance = (0.7, 0.5, 0.3, 0)[attempt]
             if self.go("run", chance=chance) == SUPERSEDED:
                 return False
-            if self.go("swap", "--yes", chance=chance) == OK:
+            act = self.random.choice((self.go, self.go, self.ambush, self.snipe)) if attempt < 3 else self.go
+            if act("swap", "--yes", **({"chance": chance} if act == self.go else {})) == OK:
                 return True
         return False
 
@@ -397,7 +459,8 @@ class Round:
         if not self.swap() or self.random.random() < 0.15:
             return
         self.later = self.random.choice(("refuse", "keep", "overwrite"))
-        if self.go("rollback", *([] if self.later == "refuse" else [f"--{self.later}-later"])) == OK and self.random.random() < 0.5:
+        act = self.random.choice((self.go, self.go, self.go, self.ambush, self.snipe))
+        if act("rollback", *([] if self.later == "refuse" else [f"--{self.later}-later"])) == OK and self.random.random() < 0.5:
             self.swap()
 
     # ---- judging
@@ -405,7 +468,7 @@ class Round:
     def history(self):
         """Everything that was committed, in its order: (time, what, who)."""
         found = []
-        done = [txn for writer in self.writers for txn in writer.done if txn.xid]
+        done = [txn for writer in [*self.writers, self.foe] for txn in writer.done if txn.xid]
         times = {row["xid"]: row["at"] for row in self.rows(
             "SELECT xid, (extract(epoch FROM pg_xact_commit_timestamp(xid::xid)) * 1000000)::int8 AS at "
             f"FROM unnest(ARRAY[{','.join(repr(txn.xid) for txn in done)}]::text[]) AS xid")}
@@ -495,14 +558,15 @@ class Round:
             self.ended.set()
             for writer in self.writers:
                 writer.join(60)
-            for writer in self.writers:
+            self.foe.connection.close()
+            for writer in [*self.writers, self.foe]:
                 if writer.trouble:
                     raise writer.trouble
         return {"swaps": len(self.told("swap")), "rollbacks": len(self.told("rollback")),
                 "writes": sum(bool(txn.xid) for writer in self.writers for txn in writer.done), "verbs": self.verbs}
 
     def story(self):
-        events = [str(txn) for writer in self.writers for txn in writer.done]
+        events = [str(txn) for writer in [*self.writers, self.foe] for txn in writer.done]
         try:
             events += [f"{at / 1e6:.6f} tidegate: {what}" for at, what, txn in self.history() if txn is None]
         except psycopg2.Error as error:
@@ -551,7 +615,7 @@ class Writers(unittest.TestCase):
         for worker in workers:
             worker.join()
         print(f"{len(figures)} rounds in {time.monotonic() - began:.0f} s, {len(faults)} faults; " + ", ".join(f"{name} {sum(f[name] for f in figures)}" for name in ("swaps", "rollbacks", "writes")))
-        print(sorted(Counter(verb.replace(" alone", "") for f in figures for verb in f["verbs"]).items()))
+        print(sorted(Counter(verb.replace(" alone", "").replace("  ", " ") for f in figures for verb in f["verbs"]).items()))
         self.assertEqual(len(faults), 0, "\n\n".join(faults[:3]))
         return figures
 
