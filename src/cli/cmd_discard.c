@@ -21,10 +21,12 @@ const Command command_discard = {
     .run = run};
 
 static int run(Session *session) {
-  Error err, ignored;
+  Error err;
   if (!session_record(session, session_word(session, 0), &err)) return session_fail(session, &err);
   /* A spec that no longer resolves must not stand in the way of clearing up. */
-  bool resolved = plan_load(&session->arena, session->engine, &session->record, &session->plan, &ignored);
+  bool resolved = plan_load(&session->arena, session->engine, &session->record, &session->plan, &err);
+  if (!resolved && err.code != ERR_SPEC && err.code != ERR_NOT_FOUND && err.code != ERR_SUPERSEDED)
+    return session_fail(session, &err);
   const Plan *plan = resolved ? &session->plan : NULL;
   if (!swap_discard(&session->arena, session->engine, &session->record, plan, &err)) return session_fail(session, &err);
   if (session->json) {

@@ -8,8 +8,9 @@
 
 enum { LONGEST_NEED = 1000000000 }; /* seconds, some 30 years: longer than any window, and small beside an Instant */
 
-/* The next window in which the act fits, by everything that closes windows. */
+/* The next window in which the act fits, by everything that closes windows. Clearing up needs none, and no plan. */
 static Window find_window(const GateCase *gate) {
+  if (gate->plan == NULL) return (Window){gate->now, 0};
   const PlanClock *clock = &gate->plan->clock;
   size_t n = clock->rule.schedule == NULL ? 0 : 1;
   const IdleHours *idle = clock->has_idle && gate->act != GATE_ROLLBACK ? &clock->idle : NULL;
@@ -69,7 +70,7 @@ bool gate_judge(Arena *arena, Engine *engine, const Plan *plan, GateAct act, dou
     verdict.window = gate.next.to == 0 ? (Window){gate.now, 0} : gate.next;
     if (verdict.window.to >= gate.now + GATE_HORIZON) verdict.window.to = 0;
   }
-  if (plan->clock.rule.schedule != NULL) {
+  if (plan != NULL && plan->clock.rule.schedule != NULL) {
     Instant fire;
     if (schedule_next_any(plan->clock.rule.schedule, gate.now, &fire)) verdict.next_run = fire;
   }

@@ -126,6 +126,30 @@ static bool no_way_back(const GateCase *gate, GateReason *ret) {
   return gate_advise(gate, ret, "write retention: 7d, or leave it out");
 }
 
+/* What a tool has half written must not be planned on, nor be taken for what production was. */
+static bool open_to_a_tool(const GateCase *gate, GateReason *ret) {
+  const BackfillRecord *records;
+  size_t n = 0;
+  bool exists = false;
+  Error err;
+  const EngineOps *ops = gate->engine->ops;
+  if (!ops->ledger_exists(gate->engine, &exists, &err) ||
+      (exists && !ops->ledger_list(gate->engine, gate->arena, &records, &n, &err)))
+    return gate_because(gate, ret, "whether a tool is writing %s cannot be told: %s", gate->plan->shape.table,
+                        err.message);
+  for (size_t i = 0; i < n; i++) {
+    if (strcmp(records[i].state, state_name(STATE_opened)) != 0 ||
+        strcmp(records[i].target, gate->plan->shape.table) != 0)
+      continue;
+    gate_because(gate, ret,
+                 "backfill %s has opened %s to a tool that writes in place, and what it wrote was not checked",
+                 records[i].id, records[i].target);
+    return gate_advise(gate, ret, "tidegate check %s, or put the old rows back: tidegate restore %s", records[i].id,
+                       records[i].id);
+  }
+  return false;
+}
+
 static bool triggers_undeclared(const GateCase *gate, GateReason *ret) {
   const Plan *plan = gate->plan;
   BUF_SCOPED names = {0};

@@ -87,9 +87,15 @@ bool act_lock(Act *act, const char *fence, const volatile sig_atomic_t *stop, in
 }
 
 bool act_commit(Act *act, const char *verb, const char *reason, const char *doc, const char *json, Error *err) {
-  if (ledger_move(act->engine, act->record, verb, reason, doc, json, err))
-    return act->engine->ops->commit(act->writer, err);
-  act->engine->ops->abort(act->writer);
+  const char *before = act->record->state;
+  if (!ledger_move(act->engine, act->record, verb, reason, doc, json, err)) {
+    act->engine->ops->abort(act->writer);
+    return false;
+  }
+  if (act->engine->ops->commit(act->writer, err)) return true;
+  /* What the state is now only the ledger knows; where it cannot be asked, the move is taken for undone. */
+  Error ignored;
+  if (!ledger_reload(act->engine, act->arena, act->record, &ignored)) act->record->state = before;
   return false;
 }
 

@@ -27,12 +27,6 @@ SPREAD = {(CUT, "before"): 2, (CUT, "after"): 2, (KILL, "before"): 2, (KILL, "af
           (HANG_UP, "after"): 2}
 AT_COMMIT = [(CUT, "before"), (CUT, "after"), (KILL, "after"), (TERMINATE, "before")]
 CONNECTING = 5  # exchanges: the first connection is not tried again
-# A fault of the product that is still to be put right: the command and how it ends.
-KNOWN = {("discard", -signal.SIGSEGV): "without a plan the gate reads one (judge.c, find_window)"}
-
-
-class Known(Exception):
-    pass
 
 
 class Point:
@@ -77,8 +71,6 @@ class Point:
         """What is wrong with what a disturbed command says of itself."""
         if result.code == -signal.SIGKILL:
             return None
-        if (self.verb, result.code) in KNOWN:
-            raise Known(KNOWN[self.verb, result.code])
         proxy = self.scene.proxy
         if proxy.idle and proxy.what == HANG_UP and proxy.at > CONNECTING and result.code != OK:
             return "a connection that was lost while idle is not made again"
@@ -170,9 +162,6 @@ def explore(name, verb, part, parts):
     for n, what, when in tries:
         try:
             fault = point.fault(n, what, when)
-        except Known as known:
-            print(f"KNOWN FAULT: {name}, {verb}: {what} {when} exchange {n}: {known}", flush=True)
-            continue
         except Exception:  # noqa: BLE001  told with the point at which it was
             fault = traceback.format_exc()
         if fault is not None:

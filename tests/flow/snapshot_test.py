@@ -1,7 +1,7 @@
 """The snapshot way, for tools that can only write production in place."""
 
 import harness
-from harness import COMMAND, DENIED, HELD, NO_CHANGE, Flow
+from harness import COMMAND, DENIED, HELD, NO_CHANGE, Flow, wait_until
 
 SCENE = """
 CREATE TABLE orders(day TEXT NOT NULL, id INTEGER NOT NULL, cents INTEGER, rate INTEGER, PRIMARY KEY (day, id));
@@ -59,6 +59,19 @@ class Snapshot(Flow):
         self.assertEqual(len(self.objects()), 1)
         self.tidegate("finish", self.file, "--early")
         self.assertEqual(self.objects(), [])
+
+    def test_nobody_takes_what_a_tool_has_half_written_for_production(self):
+        """Killed while its tool runs: until that is checked or put back, no other backfill of the table begins."""
+        process = self.start("snapshot", self.file, "--then", WRITE % "net * 3" + "; touch written; sleep 60", start_new_session=True)
+        wait_until((self.folder / "written").exists, what="the tool's writing")
+        process.kill()
+        process.communicate()
+        self.assertEqual(self.state(), "opened")
+        self.assertIn("opened sales to a tool", self.tidegate("snapshot", self.file, code=DENIED).err)
+        self.assertIn("opened sales to a tool", self.tidegate("plan", self.file, code=DENIED).out)
+        self.tidegate("restore", self.file)
+        self.assertEqual(self.rows(NOW), self.before)
+        self.plan(self.file)
 
 
 if __name__ == "__main__":

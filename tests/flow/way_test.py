@@ -180,6 +180,12 @@ class Way(Flow):
         self.tidegate("run", self.file, code=harness.SUPERSEDED)
         self.assertEqual(self.state(), "superseded")
 
+    def test_discard_needs_no_target(self):
+        self.built(self.file)
+        self.sql("DROP VIEW IF EXISTS daily; DROP TABLE sales")
+        self.tidegate("discard", self.file)
+        self.assertEqual(self.objects(), [])
+
     def test_a_copy_of_the_database_is_another_database(self):
         self.built(self.file)
         copy = self.folder / "copy.sqlite"

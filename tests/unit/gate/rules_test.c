@@ -27,6 +27,7 @@ typedef struct Scene {
   Instant now;
   double number;
   bool number_fails, now_fails;
+  BackfillRecord other; /* in the ledger; id NULL: nothing is */
 } Scene;
 
 static bool scene_now(Engine *engine, Instant *ret, Error *err) {
@@ -41,12 +42,25 @@ static bool scene_number(Engine *engine, const char *sql, double *ret, Error *er
   return !scene->number_fails || error_set(err, ERR_DATABASE, "no such table: runs");
 }
 
+static bool scene_ledger_exists(Engine *engine, bool *ret, Error *err) {
+  *ret = ((const Scene *)engine)->other.id != NULL;
+  return true;
+}
+
+static bool scene_ledger_list(Engine *engine, Arena *arena, const BackfillRecord **ret, size_t *ret_n, Error *err) {
+  *ret = &((const Scene *)engine)->other;
+  *ret_n = 1;
+  return true;
+}
+
 /* 1–28 Feb 2013, planned at noon of 1 March, production at 02:00 UTC. */
 static void good_scene(Scene *scene) {
   Error err;
   memset(scene, 0, sizeof *scene);
   scene->ops.now = scene_now;
   scene->ops.number = scene_number;
+  scene->ops.ledger_exists = scene_ledger_exists;
+  scene->ops.ledger_list = scene_ledger_list;
   scene->engine.ops = &scene->ops;
   scene->now = (FEBRUARY + 28) * (Instant)DAY + DAY / 2;
   scene->columns[0] = (ShapeColumn){.name = "day", .key = true, .given = true};
@@ -118,6 +132,7 @@ static void triggers(Scene *s) {
   s->plan.triggers = &s->trigger;
   s->plan.n_triggers = 1;
 }
+static void opened(Scene *s) { s->other = (BackfillRecord){.id = "7f3a", .target = "sales", .state = "opened"}; }
 static void no_retention(Scene *s) { s->plan.spec.retention = 0; }
 static void full_disk(Scene *s) { s->plan.space_needed = s->plan.space.free_bytes + 1; }
 static void no_schedule(Scene *s) {
@@ -156,6 +171,7 @@ static const struct {
     {"nothing", nothing, false, "neither sales nor any source"},
     {"shadow-not-named", command, false, "not told to write the shadow"},
     {"triggers", triggers, false, "(notify)"},
+    {"open-to-a-tool", opened, false, "7f3a has opened sales"},
     {"retention", no_retention, false, "retention is zero"},
     {"disk", full_disk, false, "of disk"},
     {"schedule-unknown", no_schedule, false, "not declared"},
