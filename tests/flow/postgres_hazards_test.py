@@ -14,6 +14,7 @@ import threading
 import time
 
 import harness
+import postgres_harness
 import psycopg2
 from harness import CONFLICT, DENIED, DRIFT, HELD, LEASED, LOCKED, OK, PAUSED, SUPERSEDED, USAGE, cron_in, wait_until
 from postgres_harness import Cluster, PostgresFlow
@@ -994,7 +995,6 @@ class Vacuum(Scene):
         super().tearDownClass()
 
     def setUp(self):
-        import postgres_harness
         shared, postgres_harness.server = postgres_harness.server, lambda: self.own
         try:
             super().setUp()

@@ -40,7 +40,7 @@ WITH held AS (
     AND (l.relation = to_regclass($1) OR l.relation IN (SELECT relid FROM pg_partition_tree(to_regclass($1))))
     AND l.mode IN ('RowExclusiveLock', 'ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock',
       'ExclusiveLock', 'AccessExclusiveLock'))
-SELECT a.pid::text, coalesce(a.usename, 'background'), coalesce(nullif(a.application_name, ''), a.backend_type),
+SELECT a.pid::text, coalesce(a.usename, 'background'), coalesce(nullif(a.application_name, ''), a.backend_type, 'a session'),
   coalesce(a.state, ''), extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, a.backend_start))::int8,
   left(regexp_replace(coalesce(a.query, ''), '\s+', ' ', 'g'), 120), a.backend_type = 'autovacuum worker',
   a.query LIKE '%(to prevent wraparound)%'
@@ -55,12 +55,13 @@ ORDER BY 5 DESC LIMIT 5
 
 -- name: open_writers
 -- $1: the table's name. Sessions with a transaction open that has looked at it and has written something, or stands
--- between two statements and may write it; the last column: this role may not see what the session does.
-SELECT a.pid, coalesce(a.usename, 'background'), coalesce(nullif(a.application_name, ''), a.backend_type),
+-- between two statements and may write it; the last column: this role may not see what the session does, not even what
+-- kind it is, and takes it for one of these.
+SELECT a.pid, coalesce(a.usename, 'background'), coalesce(nullif(a.application_name, ''), a.backend_type, 'a session'),
   coalesce(a.state, 'unknown'), coalesce(extract(epoch FROM clock_timestamp() - a.xact_start)::int8, 0),
   left(regexp_replace(coalesce(a.query, ''), '\s+', ' ', 'g'), 120), a.state IS NULL
 FROM pg_stat_activity AS a
-WHERE a.pid <> pg_backend_pid() AND a.backend_type = 'client backend'
+WHERE a.pid <> pg_backend_pid() AND coalesce(a.backend_type, 'client backend') = 'client backend'
   AND EXISTS (SELECT 1 FROM pg_locks AS l WHERE l.pid = a.pid AND l.locktype = 'relation' AND l.granted
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND (l.relation = to_regclass($1) OR l.relation IN (SELECT relid FROM pg_partition_tree(to_regclass($1)))))
