@@ -88,6 +88,7 @@ typedef struct QueryRead {
   const char *table;
   const char *const *columns;
   size_t n;
+  const char *past; /* why an overlay under its name would not be seen, as the end of "it is read …"; NULL: it would */
 } QueryRead;
 
 typedef struct QueryFacts {

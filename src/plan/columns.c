@@ -115,6 +115,16 @@ static bool refuse_unbounded(const Resolver *resolver, Error *err) {
   return error_hint(err, "bound it by the source's date: WHERE day >= :from AND day < :to");
 }
 
+/* A recompute that reads the target must see what earlier batches corrected of it. */
+static bool refuse_past(const Resolver *resolver, const char *past, Error *err) {
+  spec_error(err, &resolver->spec->recompute.sql.place,
+             "the recompute reads %s %s: there it would see the wrong rows of dates that are corrected already",
+             resolver->table.name, past);
+  return error_hint(err,
+                    "read %s itself, by its own name; where two tables share the name, through a view of the other",
+                    resolver->table.name);
+}
+
 bool plan_resolve_recompute(Resolver *resolver, Error *err) {
   const SpecText *sql = &resolver->spec->recompute.sql;
   Plan *plan = resolver->plan;
@@ -138,8 +148,11 @@ bool plan_resolve_recompute(Resolver *resolver, Error *err) {
     plan_warn(resolver->arena, plan,
               "the recompute calls %s: tables that only its body reads are not watched for drift",
               plan_join(resolver->arena, query->opaque_functions, query->n_opaque));
-  for (size_t i = 0; i < query->n_reads; i++)
-    if (plan_same_table(query->reads[i].table, resolver->table.name)) plan->overlay = true;
+  for (size_t i = 0; i < query->n_reads; i++) {
+    if (!plan_same_table(query->reads[i].table, resolver->table.name)) continue;
+    plan->overlay = true;
+    if (query->reads[i].past != NULL) return refuse_past(resolver, query->reads[i].past, err);
+  }
   return true;
 }
 

@@ -207,6 +207,43 @@ class Tables(Scene):
         self.there_and_back(spec, "SELECT * FROM t ORDER BY day", right)
         self.assertGreater(self.value("SELECT count(*) FROM tidegate.batch"), 1)
 
+    def test_running_total_names_the_target_in_full(self):
+        """With its schema, quoted or not, and where another table of the name comes first; what cannot be led to the
+        overlay is refused: it would read the wrong rows of dates that were corrected already."""
+        right = "SELECT day, (SELECT sum(v) FROM src s WHERE s.day <= o.day)::int AS total FROM src o GROUP BY day ORDER BY day"
+        bound = self.value("SELECT current_setting('server_version_num')::int >= 140000")  # a function's body, to its tables
+        for target, read, refusal in self.each((("public.t", "public.t t", None), ("fct.t", 'FCT . "t" t', None), ("public.t", "v t", "through the view v"),
+                                                *([("public.t", "f() t", "through the function f")] if bound else []), ("fct.src", "fct.src t", "beside another table"))):
+            self.sql(f"CREATE SCHEMA fct; CREATE TABLE {target}(day date PRIMARY KEY, total int); INSERT INTO {target} {right}; UPDATE {target} SET total = 0 WHERE day >= '2024-01-03'; CREATE VIEW v AS TABLE {target}")
+            if bound:
+                self.sql(f"CREATE FUNCTION f() RETURNS SETOF {target} LANGUAGE sql BEGIN ATOMIC SELECT * FROM {target}; END")
+            spec = self.text(target=target, extra="changes: total", days="2024-01-03..2024-01-20",
+                             recompute=f"SELECT day, sum(v) + (SELECT coalesce(max(total), 0) FROM {read} WHERE t.day < :from) + (SELECT coalesce(sum(e.v), 0) FROM src e WHERE e.day >= :from AND e.day < s.day) AS total\n"
+                                       "FROM src s WHERE day >= :from AND day < :to GROUP BY day")
+            if refusal:
+                self.assertIn(refusal, self.tidegate("plan", spec, code=USAGE).err)
+                continue
+            self.swapped(spec)
+            self.assertEqual(self.rows(f"SELECT * FROM {target} ORDER BY day"), self.rows(right))
+            self.assertGreater(self.value("SELECT count(*) FROM tidegate.batch"), 1)
+
+    def test_columns_that_the_change_set_cannot_have(self):
+        """Refused when planning, with the reason; one long name alone goes well, and so do names like those of our statements."""
+        long = "a" * 60
+        many = [f"c{i}" for i in range(800)]
+        for names, recompute, word in self.each((([long + "1", long + "2"], [long + "1"], "59 bytes"), (["tidegate_place"], ["tidegate_place"], "Tidegate's own"), (many, many, "too many columns"))):
+            columns = ", ".join(f'"{name}" int' for name in names)
+            self.sql(f"CREATE TABLE t(day date NOT NULL, id int PRIMARY KEY, {columns}); INSERT INTO t(day, id) SELECT day, id FROM src")
+            spec = self.text(extra=f"changes: {recompute[0]}", recompute="SELECT day, id, " + ", ".join(f'v AS "{name}"' for name in recompute) + " FROM src WHERE day >= :from AND day < :to")
+            self.assertIn(word, self.tidegate("plan", spec, code=USAGE).err)
+            self.assertEqual(self.objects(), [])
+        for name in self.each((long + "123", "Odd Name", "date", "op", "s", "p", "r", "n", "{target}", "%s", 'x"y', "é")):
+            quoted = '"' + name.replace('"', '""') + '"'
+            self.sql(f"CREATE TABLE t(day date NOT NULL, id int PRIMARY KEY, {quoted} int UNIQUE DEFERRABLE CHECK ({quoted} > -500)); INSERT INTO t SELECT day, id, -id FROM src")
+            spec = self.text(extra=f"changes: {{'{name}': yes, new rows: yes, vanished rows: yes}}\nchecks: {{rows: ['{quoted} > -2'], totals: ['sum({quoted}) > 0']}}",
+                             recompute=f"SELECT day, id, v AS {quoted} FROM src WHERE day >= :from AND day < :to")
+            self.there_and_back(spec, "SELECT * FROM t ORDER BY id", "SELECT day, id, CASE WHEN day BETWEEN '2024-01-03' AND '2024-01-12' THEN v ELSE -id END FROM src ORDER BY id")
+
     def test_recompute_that_corrects_the_target_by_itself(self):
         self.sql("CREATE TABLE t(day date, id int PRIMARY KEY, v int); INSERT INTO t SELECT day, id, v - 1 FROM src")
         self.swapped(self.text(recompute="SELECT day, id, v + 1 AS v FROM t WHERE day >= :from AND day < :to"))

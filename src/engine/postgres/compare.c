@@ -476,10 +476,8 @@ static bool compare_init(Compare *compare, const char *written, Error *err) {
 }
 
 bool compare_overlay(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job, bool on, Error *err) {
-  PG_SCOPED rows = NULL;
-  if (!job->overlay || job->id == NULL) return true; /* nothing is written yet while planning */
-  if (!pg_query(engine, sql_compare_overlay_name, &job->shape->table, 1, &rows, recomputing, err)) return false;
-  const char *name = pg_peek(rows, 0, 0);
+  if (!shape_overlaid(job)) return true;
+  const char *name = sql_ident(arena, sql->name);
   const char *text = on ? sql_fill(arena, sql_compare_overlay_create, "name", name, "overlay",
                                    pg_shape_overlay(engine, arena, sql, job->id, job->dates[0]), NULL)
                         : sql_fill(arena, sql_compare_overlay_drop, "name", name, NULL);

@@ -83,9 +83,5 @@ CREATE TEMP VIEW {name} AS {overlay}
 -- name: overlay_drop
 DROP VIEW pg_temp.{name}
 
--- name: overlay_name
--- $1: the target's name. Its bare name.
-SELECT quote_ident(relname) FROM pg_class WHERE oid = to_regclass($1)
-
 -- name: all_of_s
 SELECT * FROM s

@@ -33,7 +33,7 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND lower(c.relname) IN ($1, lower(
 
 -- name: relation
 -- The table as a whole and what stands in the way of correcting rows of it; a NULL or false: nothing. $2: the schema of
--- the ledger.
+-- the ledger. names_alike: columns that are one when a prefix of four letters takes the last of their 63 bytes.
 SELECT c.oid::regclass::text AS name, c.relkind, c.relpersistence = 't' AS temporary,
   n.nspname ~ '^pg_(?!temp)' OR n.nspname IN ('information_schema', $2) AS system,
   (SELECT string_agg(i.inhrelid::regclass::text, ', ' ORDER BY i.inhrelid::regclass::text)
@@ -59,6 +59,11 @@ SELECT c.oid::regclass::text AS name, c.relkind, c.relpersistence = 't' AS tempo
   OR EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type e ON e.oid = t.typelem
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     AND (a.attgenerated <> '' OR t.typtype = 'd' OR e.typtype = 'd')) AS has_checks,
+  (SELECT min(a.attname) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    AND a.attname::text ~ '^tidegate_') AS own_names,
+  (SELECT min(names) FROM (SELECT string_agg(a.attname, ', ' ORDER BY a.attnum) AS names FROM pg_attribute a
+    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    GROUP BY ('old_' || a.attname)::name HAVING count(*) > 1) AS alike) AS names_alike,
   current_user AS role
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.oid = $1

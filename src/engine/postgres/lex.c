@@ -1,7 +1,10 @@
 #include "engine/postgres/lex.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/buf.h"
 
 static bool is_space(char c) { return c != '\0' && strchr(" \t\n\v\f\r", c) != NULL; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -148,6 +151,16 @@ PgToken pg_lex_next(PgLexer *lexer) {
 
 bool pg_lex_is(const PgToken *token, const char *word) {
   return token->kind == PG_LEX_WORD && strlen(word) == token->n && strncasecmp(token->at, word, token->n) == 0;
+}
+
+const char *pg_lex_name(Arena *arena, const PgToken *token) {
+  BUF_SCOPED name = {0};
+  bool bare = token->kind == PG_LEX_WORD;
+  for (size_t i = bare ? 0 : 1; i < token->n - (bare ? 0 : 1); i++) {
+    buf_putc(&name, bare ? (char)tolower((unsigned char)token->at[i]) : token->at[i]);
+    if (!bare && token->at[i] == '"') i++;
+  }
+  return arena_strdup(arena, buf_text(&name));
 }
 
 bool pg_lex_is_punct(const PgToken *token, char c) {

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 
 /*
@@ -38,6 +39,8 @@ PgToken pg_lex_next(PgLexer *lexer);
 
 /* Is it the bare word (upper or lower case)? */
 bool pg_lex_is(const PgToken *token, const char *word);
+/* A PG_LEX_WORD or quoted PG_LEX_NAME as the catalogue has it: bare in small letters, else without its quotes. */
+const char *pg_lex_name(Arena *arena, const PgToken *token);
 /* Is it the punctuation character? */
 bool pg_lex_is_punct(const PgToken *token, char c);
 

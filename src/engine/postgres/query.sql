@@ -43,10 +43,13 @@ SELECT 'pg_catalog.pg_rewrite'::regclass::oid, r.oid FROM pg_catalog.pg_rewrite 
    SELECT 'pg_catalog.pg_proc'::regclass::oid, p.oid FROM pg_catalog.pg_proc p WHERE p.proname = ANY ($2::text[]))
 
 -- name: relations
--- Name, columns that are read, and the text when it is a view. A whole row stands in a rule as column 0 of an unknown
--- table: then every column of the tables of that rule counts as read. {named}: further rows.
-{uses}, found (oid, attnum, whole) AS (
-  SELECT d.refobjid, d.refobjsubid, r.ev_action::text LIKE '%:varattno 0 %'
+-- Name, columns that are read, the text when it is a view, and past which overlay under its name it is read: through a
+-- view or function that is bound to it, or beside another table of the name. A whole row stands in a rule as column 0 of
+-- an unknown table: then every column of the tables of that rule counts as read. {named}: further rows.
+{uses}, found (oid, attnum, whole, past) AS (
+  SELECT d.refobjid, d.refobjsubid, r.ev_action::text LIKE '%:varattno 0 %',
+         CASE WHEN u.classid = 'pg_catalog.pg_proc'::regclass THEN 'through the function ' || u.objid::regproc
+              WHEN r.ev_class IS DISTINCT FROM to_regclass('pg_temp.tidegate_look')::oid THEN 'through the view ' || r.ev_class::regclass END
     FROM uses u
     JOIN pg_catalog.pg_depend d ON d.classid = u.classid AND d.objid = u.objid
          AND d.refclassid = 'pg_catalog.pg_class'::regclass
@@ -57,17 +60,20 @@ SELECT c.oid::regclass::text,
               WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
                 AND (bool_or(f.whole) OR a.attnum = ANY (array_agg(f.attnum)))
               ORDER BY a.attnum),
-       CASE WHEN c.relkind = 'v' THEN pg_catalog.pg_get_viewdef(c.oid) END
+       CASE WHEN c.relkind = 'v' THEN pg_catalog.pg_get_viewdef(c.oid) END,
+       coalesce(min(f.past), (SELECT 'beside another table of its name, ' || min(o.oid::regclass::text)
+                                FROM found f2 JOIN pg_catalog.pg_class o ON o.oid = f2.oid
+                               WHERE o.relname = c.relname AND o.oid <> c.oid))
   FROM found f
   JOIN pg_catalog.pg_class c ON c.oid = f.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
   JOIN pg_catalog.pg_namespace s ON s.oid = c.relnamespace AND s.nspname NOT IN ('pg_catalog', 'information_schema')
  WHERE c.oid IS DISTINCT FROM to_regclass('pg_temp.tidegate_look')::oid
- GROUP BY c.oid, c.relkind
+ GROUP BY c.oid, c.relkind, c.relname
  ORDER BY 1
 
 -- name: named_tables
 -- The tables and views among the names $1: of which columns is not known, so of all.
-UNION ALL SELECT to_regclass(n.name)::oid, 0, true FROM unnest($1::text[]) AS n (name)
+UNION ALL SELECT to_regclass(n.name)::oid, 0, true, NULL FROM unnest($1::text[]) AS n (name)
 
 -- name: functions
 -- Functions that are called and not built in: name, volatile?, body hidden (in a language that can read tables, not

@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -44,17 +43,6 @@ static bool has_one_argument(PgLexer lexer) {
   return false;
 }
 
-/* The name as the catalogue has it: bare in small letters, else without its quotes. */
-static const char *name_of(Arena *arena, const PgToken *token) {
-  BUF_SCOPED name = {0};
-  bool bare = token->kind == PG_LEX_WORD;
-  for (size_t i = bare ? 0 : 1; i < token->n - (bare ? 0 : 1); i++) {
-    buf_putc(&name, bare ? (char)tolower((unsigned char)token->at[i]) : token->at[i]);
-    if (!bare && token->at[i] == '"') i++;
-  }
-  return arena_strdup(arena, buf_text(&name));
-}
-
 void pg_find_calls(Arena *arena, const char *sql, PgNames *found, PgNames *called) {
   static const char *const present[] = {"current_date", "current_time",   "current_timestamp",
                                         "localtime",    "localtimestamp", NULL};
@@ -68,10 +56,10 @@ void pg_find_calls(Arena *arena, const char *sql, PgNames *found, PgNames *calle
     bool call = pg_lex_is_punct(&next, '('), part = pg_lex_is_punct(&before, '.');
     bool name = token.kind == PG_LEX_WORD || (token.kind == PG_LEX_NAME && *token.at == '"');
     bool cast = is_one_of(&before, types) || (next.kind == PG_LEX_PUNCT && next.n == 2 && next.at[1] == ':');
-    if (name && call) pg_names_add(arena, called, name_of(arena, &token));
+    if (name && call) pg_names_add(arena, called, pg_lex_name(arena, &token));
     if ((!part && is_one_of(&token, present)) || (call && is_one_of(&token, calls)) ||
         (call && pg_lex_is(&token, "age") && has_one_argument(lexer)))
-      pg_names_add(arena, found, name_of(arena, &token));
+      pg_names_add(arena, found, pg_lex_name(arena, &token));
     if (cast && is_relative(&token)) pg_names_add(arena, found, arena_strndup(arena, token.at, token.n));
   }
 }
@@ -127,6 +115,7 @@ static bool read_relations(PgEngine *engine, Arena *arena, const Entry *entry, F
     QueryRead *read = &found->reads[i];
     read->table = pg_text(arena, rows, i, 0);
     read->columns = pg_array(arena, pg_peek(rows, i, 1), &read->n);
+    read->past = pg_text(arena, rows, i, 3);
     const char *view = pg_peek(rows, i, 2);
     if (view != NULL) pg_find_calls(arena, view, &found->present, &found->called);
   }

@@ -84,6 +84,20 @@ static void judge_writes(const Judge *judge) {
                      role));
 }
 
+/* The change set has two columns for each of the target's, named after it, and columns of its own. */
+static void judge_names(const Judge *judge) {
+  Arena *arena = judge->arena;
+  const char *own = fact(judge, "own_names"), *alike = fact(judge, "names_alike");
+  if (own != NULL)
+    refuse(judge, TABLE_ORDINARY,
+           arena_printf(arena, "has the column “%s”: names that begin with tidegate_ are Tidegate's own", own),
+           "give the column another name");
+  else if (alike != NULL)
+    refuse(judge, TABLE_ORDINARY,
+           arena_printf(arena, "has columns whose names differ only behind their first 59 bytes: %s", alike),
+           "give one of them a shorter name: PostgreSQL cuts names at 63 bytes, and the change set needs four of them");
+}
+
 static void judge_rights(const Judge *judge) {
   Arena *arena = judge->arena;
   const char *role = fact(judge, "role");
@@ -123,6 +137,7 @@ bool catalog_judge(PgEngine *engine, Arena *arena, const char *oid, const PGresu
   judge_kind(&judge);
   if (facts->refusal == NULL) judge_rights(&judge);
   if (facts->refusal == NULL) judge_writes(&judge);
+  if (facts->refusal == NULL) judge_names(&judge);
   if (facts->refusal == NULL && !judge_publications(&judge, engine, oid, err)) return false;
   facts->lacks = facts->refusal == NULL ? arena_strdup(arena, fact(&judge, "lacks")) : NULL;
   return true;

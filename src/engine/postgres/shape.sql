@@ -1,8 +1,8 @@
 -- What is asked about a target, and read of it.
 
 -- name: target
--- $1: the table's name. Its full name; is it partitioned?
-SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.relkind = 'p'
+-- $1: the table's name. Its full name; is it partitioned? Schema and name as the catalogue has them.
+SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.relkind = 'p', n.nspname, c.relname
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)
 
 -- name: columns

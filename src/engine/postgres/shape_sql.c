@@ -3,9 +3,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "engine/postgres/lex.h"
 #include "engine/postgres/postgres_sql.h"
 
 static const char looking[] = "looking at the target";
+
+/* A table of PostgreSQL has at most so many columns; so many has the change set beside the target's. */
+enum { MOST_COLUMNS = 1600, CHANGE_COLUMNS = 4 };
 
 /* ---- the target's columns ---------------------------------------------------------------------------------------- */
 
@@ -84,11 +88,19 @@ bool pg_shape_sql(PgEngine *engine, Arena *arena, const Shape *shape, ShapeSql *
     return error_set(err, ERR_NOT_FOUND, "there is no table %s in the database", shape->table);
   sql.table = pg_text(arena, target, 0, 0);
   sql.partitioned = pg_bool(target, 0, 1);
+  sql.schema = pg_text(arena, target, 0, 2);
+  sql.name = pg_text(arena, target, 0, 3);
   if (!read_columns(engine, arena, &sql, err)) return false;
   sql.given = indices(arena, shape, is_given, &sql.n_given);
   sql.stored = indices(arena, shape, is_stored, &sql.n_stored);
   sql.key = indices(arena, shape, is_key, &sql.n_key);
   sql.rest = indices(arena, shape, is_rest, &sql.n_rest);
+  if (CHANGE_COLUMNS + sql.n_stored + sql.n_given > MOST_COLUMNS) {
+    error_set(err, ERR_SPEC,
+              "%s has too many columns: the change set would hold %zu old and %zu new ones, and a table has at most %d",
+              shape->table, sql.n_stored, sql.n_given, MOST_COLUMNS - CHANGE_COLUMNS);
+    return error_hint(err, "let the recompute give fewer of them: the key, the date and those that are to change");
+  }
   sql.date = sql.columns[shape->date].name;
   sql.date_type = sql.columns[shape->date].cast;
   *ret = sql;
@@ -280,6 +292,30 @@ const char *shape_hash(Arena *arena, const ShapeSql *sql, const size_t *columns,
  * -------------------------------------------------------------------------------------------------------------------
  */
 
+bool shape_overlaid(const Job *job) { return job->overlay && job->id != NULL; }
+
+static bool is_named(Arena *arena, const PgToken *token, const char *name) {
+  bool is_name = token->kind == PG_LEX_WORD || (token->kind == PG_LEX_NAME && *token->at == '"');
+  return is_name && strcmp(pg_lex_name(arena, token), name) == 0;
+}
+
+/* The query with the target's full name, wherever it stands, led to the session's own relations: to the overlay. */
+static const char *to_overlay(Arena *arena, const ShapeSql *sql, const char *query) {
+  BUF_SCOPED out = {0};
+  PgLexer lexer = {.at = query};
+  PgToken schema = {0}, dot = {0};
+  const char *copied = query;
+  for (PgToken token; (token = pg_lex_next(&lexer)).kind != PG_LEX_END; schema = dot, dot = token) {
+    if (!is_named(arena, &schema, sql->schema) || !pg_lex_is_punct(&dot, '.') || !is_named(arena, &token, sql->name))
+      continue;
+    buf_append(&out, copied, (size_t)(schema.at - copied));
+    buf_puts(&out, "pg_temp");
+    copied = dot.at;
+  }
+  buf_puts(&out, copied);
+  return arena_strndup(arena, buf_text(&out), out.len);
+}
+
 const char *shape_recompute(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job) {
   DateRange range = {job->dates[0], job->dates[job->n]};
   if (job->recompute == NULL)
@@ -293,8 +329,9 @@ const char *shape_recompute(PgEngine *engine, Arena *arena, const ShapeSql *sql,
     buf_printf(&columns, "%sCAST(r.%s AS %s)%s AS %s", i == 0 ? "" : ", ", column->name, column->cast, column->collate,
                column->name);
   }
+  const char *query = pg_parameters(arena, job->recompute, &sql->shape->codec, bound_type(sql), range);
   return sql_fill(arena, sql_shape_given, "columns", buf_text(&columns), "recompute",
-                  pg_parameters(arena, job->recompute, &sql->shape->codec, bound_type(sql), range), NULL);
+                  shape_overlaid(job) ? to_overlay(arena, sql, query) : query, NULL);
 }
 
 /* The new side of a change over all stored columns: what is not given stays as it was. */

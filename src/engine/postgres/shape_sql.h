@@ -19,8 +19,9 @@ typedef struct PgColumn {
 /* A shape with what SQL needs to know of it, and the lists that every statement is made of. */
 typedef struct ShapeSql {
   const Shape *shape;
-  const char *table;     /* full name, always with its schema: "public"."fct_orders" */
-  const char *date;      /* "date column", quoted */
+  const char *table;         /* full name, always with its schema: "public"."fct_orders" */
+  const char *schema, *name; /* the same in its parts, not quoted */
+  const char *date;          /* "date column", quoted */
   const char *date_type; /* "date", "timestamp without time zone", "timestamp with time zone", "text", "bigint", … */
   const PgColumn *columns; /* like the shape's */
   const size_t *given, *stored, *key,
@@ -70,6 +71,9 @@ const char *shape_hash(Arena *, const ShapeSql *, const size_t *columns, size_t 
 /* The recompute's rows: SELECT of the given columns (named as in production, cast to their types) over [dates[0],
  * dates[n]); from the full shadow, or production itself, where job->recompute is NULL. */
 const char *shape_recompute(PgEngine *, Arena *, const ShapeSql *, const Job *);
+/* Does the job's recompute find the overlay (compare_overlay) where it names the target? Nothing is written yet while
+ * planning: then it reads production. */
+bool shape_overlaid(const Job *);
 /* `SELECT all stored columns` of production with the change set applied as far as dates before `before` (INSTANT_MAX:
  * all). */
 const char *pg_shape_overlay(PgEngine *, Arena *, const ShapeSql *, const char *id, Instant before);

@@ -107,7 +107,7 @@ static bool read_tables(SqliteEngine *engine, Arena *arena, const AccessLog *log
     if (sql == NULL) continue;
     if (view) find_now(arena, sql, found);
     Names columns = columns_of(arena, log, tables.items[i]);
-    reads[facts->n_reads++] = (QueryRead){tables.items[i], columns.items, columns.n};
+    reads[facts->n_reads++] = (QueryRead){tables.items[i], columns.items, columns.n, NULL};
   }
   facts->reads = reads;
   return true;
