@@ -154,9 +154,63 @@ static bool retry(Run *run, Error *err) {
   return ok;
 }
 
+/* Dates that are marked as written and of which the full shadow does not hold every row. */
+static bool find_lost(Run *run, bool *ret, bool *ret_any, Error *err) {
+  const EngineOps *ops = run->engine->ops;
+  Shape shadow = run->plan->shape;
+  DateRecord *found;
+  size_t n, at = 0;
+  int64_t nulls;
+  shadow.table = ops->object_name(run->engine, run->arena, run->record->id, "shadow");
+  if (!ops->count_dates(run->engine, run->arena, &shadow, run->plan->range, NULL, &found, &n, &nulls, err))
+    return false;
+  *ret_any = false;
+  for (size_t i = 0; i < run->n_dates; i++) {
+    const DateRecord *date = &run->dates[i];
+    while (at < n && found[at].date < date->date) at++;
+    int64_t rows = at < n && found[at].date == date->date ? found[at].expected : 0;
+    ret[i] = date->batch != 0 && rows != date->recomputed.rows;
+    *ret_any |= ret[i];
+  }
+  return true;
+}
+
+static bool forget_lost(Run *run, EngineWriter *writer, const bool *lost, Error *err) {
+  const Shape *shape = &run->plan->shape;
+  if (!run_begin(run, writer, false, err)) return false;
+  bool ok = true;
+  for (size_t i = 0; ok && i < run->n_dates; i++) {
+    Instant from = run->dates[i].date;
+    DateRange date = {from, grain_next(shape->codec.grain, shape->codec.zone, from)};
+    ok = !lost[i] || run->engine->ops->forget(writer, shape, date, err);
+  }
+  if (ok) return run->engine->ops->commit(writer, err);
+  run->engine->ops->abort(writer);
+  return false;
+}
+
+/* A crash of the server empties an unlogged shadow while the marks of what was written survive: that is written again.
+ */
+static bool refill(Run *run, Error *err) {
+  const GatePass *pass = NULL;
+  EngineWriter *writer = NULL;
+  const EngineOps *ops = run->engine->ops;
+  const Spec *spec = &run->plan->spec;
+  bool *lost = arena_array(run->arena, run->n_dates, sizeof *lost), any = false;
+  if (!spec->full_shadow || !spec->postgres.unlogged || run->progress.dates_done == 0) return true;
+  if (!find_lost(run, lost, &any, err)) return false;
+  if (!any) return true;
+  if (!wait_for_gate(run, 0, &pass, err) ||
+      !ops->writer_open(run->engine, pass, run->record->id, run->epoch, &writer, err))
+    return false;
+  bool ok = forget_lost(run, writer, lost, err);
+  ops->writer_close(writer);
+  return ok && load(run, err);
+}
+
 static bool carry_on(Run *run, RunFacts *ret, Error *err) {
   const GatePass *pass = NULL;
-  if (!retry(run, err) || !load(run, err) || !batches(run, err)) return false;
+  if (!retry(run, err) || !load(run, err) || !refill(run, err) || !batches(run, err)) return false;
   if (run_stopped(run)) return error_set(err, ERR_PAUSED, "paused: every date is written, the seal is still to come");
   run_tell(run, "sealing", false);
   return wait_for_gate(run, 0, &pass, err) && run_seal(run, pass, ret, err);
