@@ -64,6 +64,20 @@ class Exchange(PostgresFlow):
     def oids(self):
         return self.rows("SELECT relid::oid::int FROM pg_partition_tree('sales') WHERE isleaf ORDER BY relid::regclass::text")
 
+    def test_default_privileges_give_nobody_more(self):
+        """A table made anew has the grants of ALTER DEFAULT PRIVILEGES; a partition that changes places has those it had."""
+        self.sql("ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC")
+        spec, catalogue = self.spec(SPEC), self.catalogue()
+        for _ in range(2):
+            self.assertEqual(self.way(spec)["way"], "exchange")
+            self.tidegate("run", spec)
+            self.tidegate("swap", spec, "--yes")
+            self.assertEqual(self.rows(NOW), self.right)
+            self.assertEqual(self.catalogue(), catalogue)
+            self.tidegate("rollback", spec)
+            self.tidegate("discard", spec)
+        self.assertEqual(self.catalogue(), catalogue)
+
     def test_whole_story(self):
         spec = self.spec(SPEC)
         catalogue, oids = self.catalogue(), self.oids()

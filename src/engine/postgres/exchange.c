@@ -5,7 +5,7 @@
 
 #include "engine/postgres/postgres_sql.h"
 
-static const char doing[] = "looking at the partitions";
+static const char doing[] = "looking at the partitions", making[] = "making a replacement";
 
 /* ---- can it be done?
  * ---------------------------------------------------------------------------------------------------------- */
@@ -48,7 +48,8 @@ static bool bound_instant(PgEngine *engine, Arena *arena, const ShapeSql *sql, c
 }
 
 static bool read_partitions(PgEngine *engine, const ShapeSql *sql, PGresult **ret, Error *err) {
-  return pg_query(engine, sql_exchange_partitions, &sql->shape->table, 1, ret, doing, err);
+  const char *values[] = {sql->shape->table, engine->schema};
+  return pg_query(engine, sql_exchange_partitions, values, 2, ret, doing, err);
 }
 
 /* The i-th of the partitions, when the range reaches into it. */
@@ -206,14 +207,14 @@ static const char *changes_select(PgEngine *engine, Arena *arena, const ShapeSql
 
 bool exchange_views(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, const ExchangePart *parts,
                     size_t n, bool swapped, Error *err) {
-  static const char making[] = "making the change set's view";
+  static const char viewing[] = "making the change set's view";
   DateRange range;
   if (!exchange_range(engine, sql->shape, id, &range, err)) return false;
   const char *changes = sql_fill(arena, sql_exchange_view, "view", pg_object(engine, arena, id, "changes"), "rows",
                                  changes_select(engine, arena, sql, parts, n, range, swapped), NULL);
   const char *rows = sql_fill(arena, sql_exchange_view, "view", pg_object(engine, arena, id, "rows"), "rows",
                               side(engine, arena, sql, parts, n, range, swapped), NULL);
-  return pg_run(engine, changes, NULL, 0, NULL, making, err) && pg_run(engine, rows, NULL, 0, NULL, making, err);
+  return pg_run(engine, changes, NULL, 0, NULL, viewing, err) && pg_run(engine, rows, NULL, 0, NULL, viewing, err);
 }
 
 bool exchange_changes_of(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, Instant date,
@@ -231,6 +232,17 @@ bool exchange_changes_of(PgEngine *engine, Arena *arena, const ShapeSql *sql, co
 /* ---- making the replacements
  * -------------------------------------------------------------------------------------------------- */
 
+static bool revoke_defaults(PgEngine *engine, Arena *arena, const char *replacement, Error *err) {
+  PG_SCOPED granted = NULL;
+  if (!pg_query(engine, sql_exchange_granted, &replacement, 1, &granted, making, err)) return false;
+  for (int i = 0; i < PQntuples(granted); i++) {
+    const char *revoke =
+        sql_fill(arena, sql_exchange_revoke, "replacement", replacement, "who", pg_peek(granted, i, 0), NULL);
+    if (!pg_run(engine, revoke, NULL, 0, NULL, making, err)) return false;
+  }
+  return true;
+}
+
 static bool create_replacement(PgEngine *engine, Arena *arena, const PGresult *rows, int i, const char *replacement,
                                Error *err) {
   const char *with = pg_peek(rows, i, 7), *tablespace = pg_peek(rows, i, 8);
@@ -241,8 +253,8 @@ static bool create_replacement(PgEngine *engine, Arena *arena, const PGresult *r
                tablespace == NULL ? "" : arena_printf(arena, " TABLESPACE %s", tablespace), NULL);
   const char *owner =
       sql_fill(arena, sql_exchange_owner, "replacement", replacement, "owner", pg_peek(rows, i, 10), NULL);
-  return pg_run(engine, create, NULL, 0, NULL, "making a replacement", err) &&
-         pg_run(engine, owner, NULL, 0, NULL, "making a replacement", err);
+  return pg_run(engine, create, NULL, 0, NULL, making, err) && revoke_defaults(engine, arena, replacement, err) &&
+         pg_run(engine, owner, NULL, 0, NULL, making, err);
 }
 
 static bool add_part(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const PGresult *rows, int i, int64_t nth,
@@ -259,7 +271,7 @@ static bool add_part(EngineWriter *writer, Arena *arena, const ShapeSql *sql, co
   return create_replacement(engine, arena, rows, i, replacement, err) &&
          writer_note_object(writer, arena, sql, replacement, "partition", false, err) &&
          pg_run(engine, sql_fill(arena, sql_exchange_add, "ledger", pg_schema(engine, arena), NULL), values, 7, NULL,
-                "making a replacement", err);
+                making, err);
 }
 
 bool exchange_create(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Error *err) {

@@ -25,13 +25,13 @@ LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0] 
 WHERE c.oid = $1::regclass
 
 -- name: partitions
--- $1: the target. Its partitions: full name; schema; bare name; lower and upper bound as texts; why it cannot be
--- exchanged or NULL; rows (an estimate); storage parameters; tablespace; comment; owner.
+-- $1: the target, $2: the schema of the ledger. Its partitions: full name; schema; bare name; lower and upper bound as
+-- texts; why it cannot be exchanged or NULL; rows (an estimate); storage parameters; tablespace; comment; owner.
 SELECT format('%I.%I', n.nspname, c.relname), n.nspname, c.relname, b.bounds[1], b.bounds[2], CASE
     WHEN c.relkind <> 'r' THEN 'is not an ordinary table'
     WHEN b.bounds IS NULL THEN 'has an open end'
     WHEN c.relowner <> t.relowner THEN 'has another owner'
-    WHEN c.relacl IS NOT NULL OR EXISTS (SELECT 1 FROM pg_attribute AS x WHERE x.attrelid = c.oid AND x.attacl IS NOT NULL)
+    WHEN c.relacl <> acldefault('r', c.relowner) OR EXISTS (SELECT 1 FROM pg_attribute AS x WHERE x.attrelid = c.oid AND x.attacl IS NOT NULL)
       THEN 'has grants of its own'
     WHEN c.relrowsecurity THEN 'has row security of its own'
     WHEN c.relreplident <> 'd' THEN 'has a replica identity of its own'
@@ -46,8 +46,11 @@ SELECT format('%I.%I', n.nspname, c.relname), n.nspname, c.relname, b.bounds[1],
     WHEN EXISTS (SELECT 1 FROM pg_attribute AS x WHERE x.attrelid = c.oid AND x.attnum > 0 AND NOT x.attisdropped
       AND (x.attstattarget > 0 OR x.attoptions IS NOT NULL)) THEN 'has statistics settings of its own'
     WHEN EXISTS (SELECT 1 FROM pg_rewrite AS x WHERE x.ev_class = c.oid) THEN 'has rules'
-    WHEN EXISTS (SELECT 1 FROM pg_depend AS x WHERE x.refclassid = 'pg_class'::regclass AND x.refobjid = c.oid
-      AND x.classid = 'pg_rewrite'::regclass) THEN 'is read by a view directly'
+    WHEN EXISTS (SELECT 1 FROM pg_depend AS x JOIN pg_rewrite AS w ON w.oid = x.objid JOIN pg_class AS v ON v.oid = w.ev_class
+      WHERE x.refclassid = 'pg_class'::regclass AND x.refobjid = c.oid AND x.classid = 'pg_rewrite'::regclass
+      AND v.relnamespace <> coalesce(to_regnamespace(quote_ident($2))::oid, 0)) THEN 'is read by a view directly'
+    WHEN to_regnamespace(quote_ident($2)) IS NOT NULL AND NOT has_schema_privilege(c.relowner, $2, 'CREATE, USAGE')
+      THEN 'has an owner who may not make tables in the schema of the ledger'
   END, greatest(c.reltuples, 0)::int8, array_to_string(c.reloptions, ', '), quote_ident(s.spcname),
   obj_description(c.oid, 'pg_class'), quote_ident(pg_get_userbyid(c.relowner))
 FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid JOIN pg_class AS t ON t.oid = i.inhparent
@@ -75,6 +78,15 @@ SELECT min(date), max(date) FROM {ledger}.date WHERE backfill = $1
 -- name: create
 CREATE TABLE {replacement} (LIKE {partition} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED
   INCLUDING STORAGE INCLUDING COMMENTS{compression}){with}{tablespace}
+
+-- name: granted
+-- $1: the replacement. Who may do something with it beside its owner: default privileges gave that, and what it replaces
+-- has no grants of its own.
+SELECT DISTINCT CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(x.grantee)) END
+FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS x WHERE c.oid = $1::regclass AND x.grantee <> c.relowner
+
+-- name: revoke
+REVOKE ALL ON TABLE {replacement} FROM {who}
 
 -- name: owner
 -- The replacement belongs to whom the partition belongs.
