@@ -86,6 +86,12 @@ bool act_lock(Act *act, const char *fence, const volatile sig_atomic_t *stop, in
   return swap_begin(act->engine, act->writer, limits, budget->lock_tries, rest_unless_stopped, &stop, ret_tries, err);
 }
 
+bool act_try_again(Act *act, int tries, const volatile sig_atomic_t *stop, const Error *err) {
+  if (err->code != ERR_LOCKED || tries >= act->plan->spec.budget.lock_tries) return false;
+  act->engine->ops->abort(act->writer);
+  return rest_unless_stopped(&stop, LONGEST_REST);
+}
+
 bool act_commit(Act *act, const char *verb, const char *reason, const char *doc, const char *json, Error *err) {
   const char *before = act->record->state;
   if (!ledger_move(act->engine, act->record, verb, reason, doc, json, err)) {

@@ -102,10 +102,14 @@ static bool publish(Act *act, const volatile sig_atomic_t *stop, SwapFacts *ret,
   const Shape *shape = &act->plan->shape;
   Recheck recheck = {0};
   double locked = 0;
-  if (!recheck_init(act, &recheck, err) || !lock_unchanged(act, &recheck, stop, ret, &locked, err)) return false;
-  if (!ops->apply(act->writer, shape, act->columns, act->counts, act->plan->spec.triggers == TRIGGERS_SKIP, err) ||
-      !as_sealed(act, err))
-    return refused(act, err);
+  if (!recheck_init(act, &recheck, err)) return false;
+  for (int tries = 1;; tries++) {
+    if (!lock_unchanged(act, &recheck, stop, ret, &locked, err)) return false;
+    if (ops->apply(act->writer, shape, act->columns, act->counts, act->plan->spec.triggers == TRIGGERS_SKIP, err) &&
+        as_sealed(act, err))
+      break;
+    if (!act_try_again(act, tries, stop, err)) return refused(act, err);
+  }
   if (!act_commit(act, "swap", NULL, "swap", swap_json(act, swap_seconds() - locked), err)) return false;
   ret->lock_seconds = swap_seconds() - locked;
   ret->counts = act->counts;

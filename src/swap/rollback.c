@@ -43,12 +43,16 @@ static bool rollback(Act *act, LaterRows later, const volatile sig_atomic_t *sto
   const Shape *shape = &act->plan->shape;
   int tries;
   if (!count_arrived(act, &ret->arrived, err) ||
-      !ops->conflicts(act->engine, act->arena, shape, act->record->id, CONFLICT_EXAMPLES, &ret->conflicts, err) ||
-      !act_lock(act, shape->table, stop, &tries, err))
+      !ops->conflicts(act->engine, act->arena, shape, act->record->id, CONFLICT_EXAMPLES, &ret->conflicts, err))
     return false;
-  double locked = swap_seconds();
-  if (!kept_whole(act, err) || !ops->revert(act->writer, shape, act->columns, later,
-                                            act->plan->spec.triggers == TRIGGERS_SKIP, &ret->left, err)) {
+  double locked;
+  for (int again = 1;; again++) {
+    if (!act_lock(act, shape->table, stop, &tries, err)) return false;
+    locked = swap_seconds();
+    if (kept_whole(act, err) && ops->revert(act->writer, shape, act->columns, later,
+                                            act->plan->spec.triggers == TRIGGERS_SKIP, &ret->left, err))
+      break;
+    if (act_try_again(act, again, stop, err)) continue;
     ops->abort(act->writer);
     return act_took_too_long(act, err);
   }

@@ -28,6 +28,9 @@ bool act_read_seal(Act *act, Error *err);
 /* Begins a transaction under the limits of the budget, tried as often as it says. fence: as in TxnLimits, the target
  * wherever its rows are rechecked or written; NULL for the ledger and the backfill's own tables alone. */
 bool act_lock(Act *act, const char *fence, const volatile sig_atomic_t *stop, int *ret_tries, Error *err);
+/* After an attempt under the lock failed: when it was for want of another lock, rolls back, rests and is true, as often
+ * as the budget says. Else nothing is done. */
+bool act_try_again(Act *act, int tries, const volatile sig_atomic_t *stop, const Error *err);
 /* Moves the state along the verb and commits; on failure everything is rolled back. */
 bool act_commit(Act *act, const char *verb, const char *reason, const char *doc, const char *json, Error *err);
 /* After an abort: says so when it was the deadline, which alone interrupts under the lock; always returns false. */

@@ -185,7 +185,7 @@ static const char *renamed(Arena *arena, const ShapeSql *sql, const size_t *colu
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < n; i++)
     buf_printf(&out, "%s%s.%s AS %s", i == 0 ? "" : ", ", alias, sql->columns[columns[i]].name,
-               sql_ident(arena, arena_printf(arena, "%s%s", prefix, sql->shape->columns[columns[i]].name)));
+               shape_column(arena, sql->shape, columns[i], "", prefix));
   return arena_strdup(arena, buf_text(&out));
 }
 

@@ -12,16 +12,11 @@ static const char *const EXCLUSIVE_WAIT_MS = "10";
 /* ---- changing places
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* "schema"."name" in its two parts. */
-typedef struct Name {
-  const char *schema, *bare;
-} Name;
-
-static Name split(Arena *arena, const char *full) {
+FullName exchange_split(Arena *arena, const char *full) {
   bool quoted = false;
   const char *c = full;
   for (; *c != '\0' && (quoted || *c != '.'); c++) quoted ^= *c == '"';
-  return (Name){arena_strndup(arena, full, (size_t)(c - full)), *c == '.' ? c + 1 : c};
+  return (FullName){arena_strndup(arena, full, (size_t)(c - full)), *c == '.' ? c + 1 : c};
 }
 
 static const char *in(Arena *arena, const char *schema, const char *bare) {
@@ -65,7 +60,7 @@ static bool rename_table(PgEngine *engine, Arena *arena, const char *table, cons
 
 /* Two tables take each other's names, their indexes too. */
 static bool exchange_names(PgEngine *engine, Arena *arena, const ExchangePart *part, Error *err) {
-  Name place = split(arena, part->partition), beside = split(arena, part->replacement);
+  FullName place = exchange_split(arena, part->partition), beside = exchange_split(arena, part->replacement);
   PG_SCOPED old_indexes = NULL;
   PG_SCOPED new_indexes = NULL;
   if (!pg_query(engine, sql_exchange_indexes, &part->partition, 1, &old_indexes, exchanging, err) ||
@@ -215,6 +210,10 @@ bool exchange_apply(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Cha
   if (counts.inserts != expected.inserts || counts.updates != expected.updates || counts.deletes != expected.deletes)
     return error_set(err, ERR_DRIFT, "the replacements are not those that were sealed");
   for (size_t i = 0; i < n; i++) {
+    if (parts[i].swapped != NULL)
+      return error_set(err, ERR_STATE,
+                       "%s is in production already: its exchange was not taken back by tidegate rollback",
+                       parts[i].partition);
     if (!parts[i].sealed) {
       error_set(err, ERR_STATE, "%s holds rows that were written after the swap that was taken back",
                 parts[i].replacement);

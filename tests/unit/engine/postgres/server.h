@@ -66,7 +66,7 @@ typedef struct Fixture {
 static inline Engine *open_as(const Fixture *f, const char *role) {
   Error err = {0};
   PgEngine *engine = calloc(1, sizeof *engine);
-  char url[256];
+  char url[512];
   snprintf(url, sizeof url, "postgresql:///%s?host=%s&user=%s", f->name, server.host, role);
   engine->url = strdup(url);
   engine->schema = strdup("tidegate");
