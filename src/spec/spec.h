@@ -83,7 +83,7 @@ typedef struct SpecBudget {
   int sessions;       /* active ones of others; 0: any number */
   SpecText canary;    /* SQL that stands for production's own queries; text NULL: none */
   double canary_time; /* seconds */
-  double duty; /* 0–1 */
+  double duty;        /* 0–1 */
 } SpecBudget;
 
 /* Where the backfills' own tables go in PostgreSQL. */

@@ -4,8 +4,6 @@
 #include "engine/postgres/exchange.h"
 #include "engine/postgres/postgres_sql.h"
 
-static const char *instant_text(Arena *arena, Instant at) { return arena_printf(arena, "%" PRId64, at); }
-
 /* ---- taking earlier attempts away
  * -------------------------------------------------------------------------------------------- */
 
@@ -17,14 +15,14 @@ static bool moves_back(EngineWriter *writer, Arena *arena, const ShapeSql *sql, 
   PgEngine *engine = writer->engine;
   const Shape *shape = sql->shape;
   DateRange whole;
-  const char *old_date = sql_ident(arena, arena_printf(arena, "old_%s", shape->columns[shape->date].name));
+  const char *old_date = shape_column(arena, shape, shape->date, "", "old_");
   if (!exchange_range(engine, shape, writer->id, &whole, err)) return false;
   const char *elsewhere = arena_printf(arena, "%s AND NOT (%s)", shape_within(arena, sql, old_date, whole),
                                        shape_within(arena, sql, old_date, range));
   const char *text = sql_fill(arena, sql_batch_moves_back, "changes", pg_object(engine, arena, writer->id, "changes"),
                               "old", pg_shape_list(arena, shape, sql->stored, sql->n_stored, "", "old_"), "old_instant",
-                              shape_instant(arena, sql, old_date), "first", instant_text(arena, range.from), "last",
-                              instant_text(arena, range.to), "elsewhere", elsewhere, NULL);
+                              shape_instant(arena, sql, old_date), "first", shape_number(arena, range.from), "last",
+                              shape_number(arena, range.to), "elsewhere", elsewhere, NULL);
   return pg_run(engine, text, NULL, 0, NULL, doing, err);
 }
 
@@ -37,7 +35,7 @@ static bool forget_changes(EngineWriter *writer, const Shape *shape, DateRange r
   if (shape->exchange) return exchange_forget(writer, &arena, &sql, range, err);
   const char *forget =
       sql_fill(&arena, sql_batch_forget, "changes", pg_object(engine, &arena, writer->id, "changes"), "first",
-               instant_text(&arena, range.from), "last", instant_text(&arena, range.to), NULL);
+               shape_number(&arena, range.from), "last", shape_number(&arena, range.to), NULL);
   return (!shape->keyed || moves_back(writer, &arena, &sql, range, doing, err)) &&
          pg_run(engine, forget, NULL, 0, NULL, doing, err);
 }
@@ -48,7 +46,7 @@ static bool forget_earlier(EngineWriter *writer, const Job *job, Error *err) {
   PgEngine *engine = writer->engine;
   DateRange range = {job->dates[0], job->dates[job->n]};
   int64_t before;
-  const char *values[] = {writer->id, instant_text(&arena, range.from), instant_text(&arena, range.to)};
+  const char *values[] = {writer->id, shape_number(&arena, range.from), shape_number(&arena, range.to)};
   const char *text = sql_fill(&arena, sql_batch_stored_before, "ledger", pg_schema(engine, &arena), NULL);
   if (!pg_number(engine, text, values, 3, &before, "looking for an earlier attempt", err)) return false;
   return before == 0 || forget_changes(writer, job->shape, range, err);

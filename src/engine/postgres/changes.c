@@ -5,19 +5,6 @@
 
 /* ---- production's fingerprint ----------------------------------------------------------------------------------- */
 
-static const Instant *range_dates(Arena *arena, const Shape *shape, DateRange range, size_t *ret_n) {
-  Instant *dates = NULL, at = range.from;
-  size_t n = 0;
-  for (; at < range.to; at = grain_next(shape->codec.grain, shape->codec.zone, at)) {
-    dates = arena_grow(arena, dates, n, sizeof *dates);
-    dates[n++] = at;
-  }
-  dates = arena_grow(arena, dates, n, sizeof *dates);
-  dates[n] = at;
-  *ret_n = n;
-  return dates;
-}
-
 static bool whole_fingerprint(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *hash, DateFacts *ret,
                               Error *err) {
   PG_SCOPED row = NULL;
@@ -42,7 +29,7 @@ bool pg_fingerprint(Engine *base, Arena *arena, const Shape *shape, DateRange ra
     *ret_n = 1;
     return whole_fingerprint(engine, &scratch, &sql, hash, whole, err);
   }
-  const Instant *dates = range_dates(&scratch, shape, range, &n_dates);
+  const Instant *dates = shape_dates(&scratch, &shape->codec, range, &n_dates);
   const char *date = arena_printf(&scratch, "p.%s", sql.date);
   const char *text =
       sql_fill(&scratch, sql_changes_fingerprint_dates, "place", shape_date_place(&scratch, &sql, date, dates, n_dates),

@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,14 +16,6 @@ static const char recomputing[] = "recomputing", counting[] = "counting producti
 
 /* ---- pieces of statements
  * ---------------------------------------------------------------------------------------------- */
-
-static const char *instant_text(Arena *arena, Instant at) { return arena_printf(arena, "%" PRId64, at); }
-
-static const char *column_of(Compare *compare, const char *alias, const char *prefix, size_t column) {
-  return arena_printf(compare->arena, "%s.%s", alias,
-                      sql_ident(compare->arena, arena_printf(compare->arena, "%s%s", prefix,
-                                                             compare->job->shape->columns[column].name)));
-}
 
 /* `rows`: the recompute's, or the same as they were written. */
 static const char *recomputed_sql(Compare *compare, const char *rows) {
@@ -53,7 +44,7 @@ static const char *join_match(Compare *compare) {
   BUF_SCOPED out = {0};
   const ShapeSql *sql = &compare->sql;
   for (size_t i = 0; i < sql->n_key; i++) {
-    const char *s = column_of(compare, "s", "", sql->key[i]), *p = column_of(compare, "p", "", sql->key[i]);
+    const char *s = compare_column(compare, "s", "", sql->key[i]), *p = compare_column(compare, "p", "", sql->key[i]);
     bool strict = sql->shape->columns[sql->key[i]].not_null;
     buf_printf(&out, strict ? "%s%s = %s" : "%sARRAY[%s] = ARRAY[%s]", i == 0 ? "" : " AND ", s, p);
   }
@@ -66,8 +57,8 @@ static const char *differs_sql(Compare *compare) {
   for (size_t i = 0; i < sql->n_given; i++)
     if (!sql->shape->columns[sql->given[i]].key)
       buf_printf(&out, " OR %s",
-                 shape_differs(compare->arena, sql, sql->given[i], column_of(compare, "s", "", sql->given[i]),
-                               column_of(compare, "p", "", sql->given[i])));
+                 shape_differs(compare->arena, sql, sql->given[i], compare_column(compare, "s", "", sql->given[i]),
+                               compare_column(compare, "p", "", sql->given[i])));
   return arena_strdup(compare->arena, buf_text(&out));
 }
 
@@ -77,9 +68,8 @@ static const char *new_values(Compare *compare) {
   const ShapeSql *sql = &compare->sql;
   for (size_t i = 0; i < sql->n_given; i++) {
     size_t column = sql->given[i];
-    const char *s = column_of(compare, "s", "", column), *p = column_of(compare, "p", "", column);
-    const char *name =
-        sql_ident(compare->arena, arena_printf(compare->arena, "new_%s", sql->shape->columns[column].name));
+    const char *s = compare_column(compare, "s", "", column), *p = compare_column(compare, "p", "", column);
+    const char *name = shape_column(compare->arena, sql->shape, column, "", "new_");
     if (sql->shape->columns[column].tolerance > 0)
       buf_printf(&out, "%sCASE WHEN p.tidegate_tid IS NULL OR s.tidegate_here IS NULL OR %s THEN %s ELSE %s END AS %s",
                  i == 0 ? "" : ", ", shape_differs(compare->arena, sql, column, s, p), s, p, name);
@@ -93,9 +83,8 @@ static const char *old_values(Compare *compare) {
   BUF_SCOPED out = {0};
   const ShapeSql *sql = &compare->sql;
   for (size_t i = 0; i < sql->n_stored; i++)
-    buf_printf(
-        &out, "%s%s AS %s", i == 0 ? "" : ", ", column_of(compare, "p", "", sql->stored[i]),
-        sql_ident(compare->arena, arena_printf(compare->arena, "old_%s", sql->shape->columns[sql->stored[i]].name)));
+    buf_printf(&out, "%s%s AS %s", i == 0 ? "" : ", ", compare_column(compare, "p", "", sql->stored[i]),
+               shape_column(compare->arena, sql->shape, sql->stored[i], "", "old_"));
   return arena_strdup(compare->arena, buf_text(&out));
 }
 
@@ -152,8 +141,8 @@ static const char *differences_sql(Compare *compare, const char *rows) {
         given_hash(compare, "r.", "old_"), given_hash(compare, "r.", "new_"));
   for (size_t i = 0; i < sql->n_given; i++)
     buf_printf(&out, ", count(*) FILTER (WHERE r.op IN ('U', 'M') AND %s)",
-               shape_differs(compare->arena, sql, sql->given[i], column_of(compare, "r", "new_", sql->given[i]),
-                             column_of(compare, "r", "old_", sql->given[i])));
+               shape_differs(compare->arena, sql, sql->given[i], compare_column(compare, "r", "new_", sql->given[i]),
+                             compare_column(compare, "r", "old_", sql->given[i])));
   for (size_t i = 0; i < n; i++)
     if (facts[i].any_change)
       buf_puts(&out, ", 0"); /* the column's own count says it */
@@ -169,7 +158,7 @@ static const char *changes_of(Compare *compare) {
   const Job *job = compare->job;
   if (compare->differing != NULL) return compare->differing;
   return sql_fill(compare->arena, sql_compare_changes_of, "changes", compare->table, "first",
-                  instant_text(compare->arena, job->dates[0]), "last", instant_text(compare->arena, job->dates[job->n]),
+                  shape_number(compare->arena, job->dates[0]), "last", shape_number(compare->arena, job->dates[job->n]),
                   NULL);
 }
 
@@ -315,12 +304,12 @@ static bool take_moves(Compare *compare, Error *err) {
   PG_SCOPED rows = NULL;
   const Job *job = compare->job;
   if (compare->moves == 0) return true;
-  const char *old_date = column_of(compare, "n", "old_", job->shape->date);
+  const char *old_date = compare_column(compare, "n", "old_", job->shape->date);
   const char *text = sql_fill(compare->arena, sql_compare_moved_away, "place",
                               shape_date_place(compare->arena, &compare->sql, old_date, job->dates, job->n), "hash",
                               given_hash(compare, "n.", "old_"), "changes", compare->table, "first",
-                              instant_text(compare->arena, job->dates[0]), "last",
-                              instant_text(compare->arena, job->dates[job->n]), NULL);
+                              shape_number(compare->arena, job->dates[0]), "last",
+                              shape_number(compare->arena, job->dates[job->n]), NULL);
   if (!pg_query(compare->engine, text, NULL, 0, &rows, "looking for keys that move", err)) return false;
   for (int i = 0; i < PQntuples(rows); i++) {
     int64_t at = pg_int(rows, i, 0);
@@ -343,8 +332,8 @@ static bool find_moves(Compare *compare, bool *ret_any, Error *err) {
   const char *text = sql_fill(compare->arena, sql_compare_find_moves, "changes", compare->table, "old",
                               pg_shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "", "old_"),
                               "stored", pg_shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "p.", ""),
-                              "target", sql->table, "first", instant_text(compare->arena, job->dates[0]), "last",
-                              instant_text(compare->arena, job->dates[job->n]), "match",
+                              "target", sql->table, "first", shape_number(compare->arena, job->dates[0]), "last",
+                              shape_number(compare->arena, job->dates[job->n]), "match",
                               pg_shape_key_match(compare->arena, sql, "p.", "", "n.", "new_"), NULL);
   if (!pg_run(compare->engine, text, NULL, 0, &moved, "looking for keys that move", err)) return false;
   *ret_any = moved > 0;

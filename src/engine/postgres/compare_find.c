@@ -5,10 +5,8 @@
 
 static const char looking[] = "looking for examples";
 
-static const char *row_column(Compare *compare, const char *alias, const char *prefix, size_t column) {
-  return arena_printf(compare->arena, "%s.%s", alias,
-                      sql_ident(compare->arena, arena_printf(compare->arena, "%s%s", prefix,
-                                                             compare->job->shape->columns[column].name)));
+const char *compare_column(Compare *compare, const char *alias, const char *prefix, size_t column) {
+  return shape_column(compare->arena, compare->job->shape, column, arena_printf(compare->arena, "%s.", alias), prefix);
 }
 
 /* ---- findings
@@ -25,11 +23,11 @@ static Finding *finding_of(Compare *compare, FindingKind kind, size_t index) {
 
 /* A column as text on the new side, else on the old; recomputed rows have one side only. */
 static const char *either(Compare *compare, size_t column, bool from_changes) {
-  if (!from_changes) return arena_printf(compare->arena, "%s::text", row_column(compare, "r", "", column));
-  const char *old_value = row_column(compare, "r", "old_", column);
+  if (!from_changes) return arena_printf(compare->arena, "%s::text", compare_column(compare, "r", "", column));
+  const char *old_value = compare_column(compare, "r", "old_", column);
   if (!compare->job->shape->columns[column].given) return arena_printf(compare->arena, "%s::text", old_value);
   return arena_printf(compare->arena, "CASE WHEN r.op = 'D' THEN %s ELSE %s END::text", old_value,
-                      row_column(compare, "r", "new_", column));
+                      compare_column(compare, "r", "new_", column));
 }
 
 static const char *key_text(Compare *compare, bool from_changes) {
@@ -71,9 +69,10 @@ bool pg_compare_find(Compare *compare, const FindingSource *source, Error *err) 
   size_t column = (size_t)source->column;
   const char *old_value = "NULL::text", *new_value = "NULL::text";
   if (source->column >= 0 && source->from_changes)
-    old_value = arena_printf(arena, "%s::text", row_column(compare, "r", "old_", column));
+    old_value = arena_printf(arena, "%s::text", compare_column(compare, "r", "old_", column));
   if (source->column >= 0)
-    new_value = arena_printf(arena, "%s::text", row_column(compare, "r", source->from_changes ? "new_" : "", column));
+    new_value =
+        arena_printf(arena, "%s::text", compare_column(compare, "r", source->from_changes ? "new_" : "", column));
   const char *text =
       sql_fill(arena, sql_compare_examples, "date", either(compare, job->shape->date, source->from_changes), "key",
                key_text(compare, source->from_changes), "old", old_value, "new", new_value, "rows", source->rows,
@@ -116,11 +115,11 @@ const RowFact *compare_row_facts(Compare *compare, const char *alias, size_t *re
     const ShapeColumn *column = &job->shape->columns[sql->given[i]];
     bool key = column->key && !job->shape->null_keys;
     if (!key && !column->not_null) continue;
-    facts[n++] =
-        (RowFact){.kind = key ? FINDING_NULL_KEY : FINDING_NOT_NULL,
-                  .index = key ? 0 : sql->given[i],
-                  .column = (ptrdiff_t)sql->given[i],
-                  .where = arena_printf(compare->arena, "%s IS NULL", row_column(compare, alias, "", sql->given[i]))};
+    facts[n++] = (RowFact){
+        .kind = key ? FINDING_NULL_KEY : FINDING_NOT_NULL,
+        .index = key ? 0 : sql->given[i],
+        .column = (ptrdiff_t)sql->given[i],
+        .where = arena_printf(compare->arena, "%s IS NULL", compare_column(compare, alias, "", sql->given[i]))};
   }
   for (size_t i = 0; i < job->n_row_checks && !job->fingerprint_only; i++)
     facts[n++] = (RowFact){.kind = FINDING_ROW_CHECK,
@@ -144,7 +143,7 @@ static const char *named_row(Compare *compare, const char *prefix) {
     bool given = compare->job->shape->columns[column].given;
     buf_printf(&out, "%s%s AS %s", i == 0 ? "" : ", ",
                is_new && !given ? arena_printf(compare->arena, "NULL::%s", sql->columns[column].type)
-                                : row_column(compare, "r", prefix, column),
+                                : compare_column(compare, "r", prefix, column),
                sql->columns[column].name);
   }
   return arena_strdup(compare->arena, buf_text(&out));
@@ -196,7 +195,7 @@ const RowFact *compare_scope_facts(Compare *compare, size_t *ret_n) {
   Arena *arena = compare->arena;
   RowFact *facts = arena_array(arena, sql->n_given + 3, sizeof *facts);
   size_t n = 0, date = job->shape->date;
-  const char *old_date = row_column(compare, "r", "old_", date);
+  const char *old_date = compare_column(compare, "r", "old_", date);
   facts[n++] = (RowFact){.kind = FINDING_KEY_OUTSIDE,
                          .column = (ptrdiff_t)date,
                          .where = arena_printf(arena, "r.op = 'M' AND NOT coalesce(%s, false)",
@@ -211,8 +210,8 @@ const RowFact *compare_scope_facts(Compare *compare, size_t *ret_n) {
   for (size_t i = 0; i < sql->n_given && job->n_scope > 0; i++) {
     const char *refused = not_allowed(compare, JOB_SCOPE_COLUMN, sql->given[i]);
     if (refused == NULL) continue;
-    const char *differs = shape_differs(arena, sql, sql->given[i], row_column(compare, "r", "new_", sql->given[i]),
-                                        row_column(compare, "r", "old_", sql->given[i]));
+    const char *differs = shape_differs(arena, sql, sql->given[i], compare_column(compare, "r", "new_", sql->given[i]),
+                                        compare_column(compare, "r", "old_", sql->given[i]));
     facts[n++] = (RowFact){.kind = FINDING_OUT_OF_SCOPE,
                            .any_change = refused[0] == '\0',
                            .index = sql->given[i],

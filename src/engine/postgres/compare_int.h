@@ -24,6 +24,9 @@ typedef struct Compare {
   int64_t rows, changes, inserts, moves;
 } Compare;
 
+/* alias."<prefix><column>" */
+const char *compare_column(Compare *, const char *alias, const char *prefix, size_t column);
+
 /* Adds to the finding of this kind; examples are read from `rows` (an SQL row source with alias r) for which `where`
  * holds. column: of the shape, −1: none. from_changes: rows are of the change set's form, else of the recompute's. */
 typedef struct FindingSource {

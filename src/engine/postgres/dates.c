@@ -9,19 +9,6 @@ static const char doing[] = "counting rows by date";
 
 /* ---- the dates of a range --------------------------------------------------------------------------------------- */
 
-/* The starts of the range's dates, and its end behind them. */
-static Instant *starts_of(Arena *arena, const Shape *shape, DateRange range, size_t *ret_n) {
-  Instant *starts = arena_grow(arena, NULL, 0, sizeof *starts);
-  size_t n = 0;
-  for (Instant at = range.from; at < range.to; at = grain_next(shape->codec.grain, shape->codec.zone, at)) {
-    starts[n++] = at;
-    starts = arena_grow(arena, starts, n, sizeof *starts);
-  }
-  starts[n] = range.to;
-  *ret_n = n;
-  return starts;
-}
-
 /* The index of a date among the starts; n when it is none of them. */
 static size_t place_of(const Instant *starts, size_t n, Instant date) {
   size_t low = 0, high = n;
@@ -82,7 +69,7 @@ bool pg_count_dates(Engine *base, Arena *arena, const Shape *shape, DateRange ra
   size_t n, kept = 0;
   int64_t nulls;
   if (!pg_shape_sql(engine, arena, shape, &sql, err)) return false;
-  const Instant *starts = starts_of(arena, shape, range, &n);
+  const Instant *starts = shape_dates(arena, &shape->codec, range, &n);
   DateRecord *dates = arena_array(arena, n, sizeof *dates);
   if (n > 0 && !count_rows(engine, arena, &sql, starts, n, where, dates, err)) return false;
   if (!count_nulls(engine, arena, &sql, &nulls, err)) return false;

@@ -40,6 +40,12 @@ bool exchange_compute(EngineWriter *, Arena *, const Job *, BatchFacts *ret, Err
 bool exchange_seal(EngineWriter *, Arena *, const ShapeSql *, Error *);
 bool exchange_forget(EngineWriter *, Arena *, const ShapeSql *, DateRange range, Error *);
 
+/* "schema"."name" in its two parts, as SQL spells them. */
+typedef struct FullName {
+  const char *schema, *bare;
+} FullName;
+FullName exchange_split(Arena *, const char *full);
+
 /* The name that the i-th index of a replacement has. */
 const char *exchange_index_name(Arena *, const EngineWriter *, const ExchangePart *, int i);
 

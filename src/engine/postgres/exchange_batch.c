@@ -125,16 +125,6 @@ bool exchange_forget(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Da
  * --------------------------------------------------------------------------------------------------------------------
  */
 
-/* The bare name of "schema"."name", with quotes. */
-static const char *bare(const char *full) {
-  bool quoted = false;
-  for (const char *c = full; *c != '\0'; c++) {
-    if (*c == '"') quoted = !quoted;
-    if (*c == '.' && !quoted) return c + 1;
-  }
-  return full;
-}
-
 const char *exchange_index_name(Arena *arena, const EngineWriter *writer, const ExchangePart *part, int i) {
   return sql_ident(arena, arena_printf(arena, "tidegate_%s_p%" PRId64 "_i%d", writer->id, part->nth, i + 1));
 }
@@ -158,8 +148,8 @@ static bool add_indexes(EngineWriter *writer, Arena *arena, const ExchangePart *
                                       "name", name, "table", part->replacement, "using", pg_peek(wanted, i, 4), NULL);
     if (!pg_run(engine, text, NULL, 0, NULL, doing, err)) return false;
     if (pg_peek(wanted, i, 5) == NULL) continue;
-    const char *schema = arena_strndup(arena, part->replacement, (size_t)(bare(part->replacement) - part->replacement));
-    text = sql_fill(arena, sql_exchange_comment_index, "index", arena_printf(arena, "%s%s", schema, name), "text",
+    text = sql_fill(arena, sql_exchange_comment_index, "index",
+                    arena_printf(arena, "%s.%s", exchange_split(arena, part->replacement).schema, name), "text",
                     sql_literal(arena, pg_peek(wanted, i, 5)), NULL);
     if (!pg_run(engine, text, NULL, 0, NULL, doing, err)) return false;
   }

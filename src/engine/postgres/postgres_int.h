@@ -130,8 +130,10 @@ bool pg_describe_query(Engine *, Arena *, const char *, QueryFacts *, int *, Err
 bool pg_describe_condition(Engine *, Arena *, const char *, const char *, const char *, bool, int *, Error *);
 /* parameters.c: the statement with :from, :to, :from_date, :to_date, :from_unix and :to_unix (outside texts, names and
  * comments; not `::`) replaced by typed literals of the range in the date column's own form, e.g. ('2024-07-01'::date);
- * a line's end is put behind it. `names` alone are other parameters to replace, pairs (name, literal, …), NULL: none. */
-const char *pg_parameters(Arena *arena, const char *sql, const DateCodec *codec, const char *date_type, DateRange range);
+ * a line's end is put behind it. `names` alone are other parameters to replace, pairs (name, literal, …), NULL: none.
+ */
+const char *pg_parameters(Arena *arena, const char *sql, const DateCodec *codec, const char *date_type,
+                          DateRange range);
 const char *pg_replace(Arena *arena, const char *sql, const char *const *pairs, size_t n);
 /* dates.c, date_profile.c */
 bool pg_date_profile(Engine *, Arena *, const char *, const char *, DateProfile *, Error *);

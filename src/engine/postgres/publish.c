@@ -230,10 +230,8 @@ static const char *rest_as_it_is(const Publish *publish) {
   const ShapeSql *sql = publish->sql;
   BUF_SCOPED rest = {0};
   for (size_t i = 0; i < sql->n_rest; i++)
-    buf_printf(
-        &rest, "%s%s = p.%s", i == 0 ? "" : ", ",
-        sql_ident(publish->arena, arena_printf(publish->arena, "old_%s", sql->shape->columns[sql->rest[i]].name)),
-        sql->columns[sql->rest[i]].name);
+    buf_printf(&rest, "%s%s = p.%s", i == 0 ? "" : ", ",
+               shape_column(publish->arena, sql->shape, sql->rest[i], "", "old_"), sql->columns[sql->rest[i]].name);
   return arena_strdup(publish->arena, buf_text(&rest));
 }
 

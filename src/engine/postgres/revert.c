@@ -55,6 +55,8 @@ static bool revert_init(Revert *revert, PgEngine *engine, Arena *arena, const Sh
   return pg_publish_fixed(&revert->publish, &revert->fixed, err) && (shape->keyed || read_dates(revert, err));
 }
 
+static bool is_fixed(const Revert *revert, size_t column) { return revert->fixed != NULL && revert->fixed[column]; }
+
 /* ---- what is no longer as it was left -----------------------------------------------------------------------------
  */
 
@@ -63,9 +65,8 @@ static const char *any_differs(const Revert *revert, const size_t *columns, size
   Arena *arena = revert->publish.arena;
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < n; i++) {
-    const char *name = revert->shape.columns[columns[i]].name;
-    const char *now = arena_printf(arena, "p.%s", sql_ident(arena, name));
-    const char *then = arena_printf(arena, "n.%s", sql_ident(arena, arena_printf(arena, "%s%s", prefix, name)));
+    const char *now = shape_column(arena, &revert->shape, columns[i], "p.", "");
+    const char *then = shape_column(arena, &revert->shape, columns[i], "n.", prefix);
     buf_printf(&out, "%s%s", i == 0 ? "" : " OR ", shape_differs(arena, &revert->sql, columns[i], now, then));
   }
   return n == 0 ? "false" : arena_strdup(arena, buf_text(&out));
@@ -83,7 +84,7 @@ static const char *changed_sql(const Revert *revert) {
 static const char *same_sql(const Revert *revert) {
   size_t *columns = arena_array(revert->publish.arena, revert->sql.n_stored, sizeof *columns), n = 0;
   for (size_t i = 0; i < revert->sql.n_stored; i++)
-    if (revert->fixed[revert->sql.stored[i]]) columns[n++] = revert->sql.stored[i];
+    if (is_fixed(revert, revert->sql.stored[i])) columns[n++] = revert->sql.stored[i];
   return arena_printf(revert->publish.arena, "NOT (%s)", any_differs(revert, columns, n, "old_"));
 }
 
@@ -175,7 +176,7 @@ static const char *set_old(const Revert *revert, const bool *columns) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < revert->sql.n_stored; i++) {
     size_t column = revert->sql.stored[i];
-    const char *old = sql_ident(arena, arena_printf(arena, "old_%s", revert->shape.columns[column].name));
+    const char *old = shape_column(arena, &revert->shape, column, "", "old_");
     if (columns[column])
       buf_printf(&out, "%s%s = n.%s", out.len == 0 ? "" : ", ", revert->sql.columns[column].name, old);
   }
@@ -190,7 +191,7 @@ static bool put_back(const Revert *revert, const char *of, const char *date, con
 
 static bool updates(const Revert *revert, const char *clean, const bool *columns, bool over, Error *err) {
   bool *all = arena_array(revert->publish.arena, revert->shape.n, sizeof *all);
-  for (size_t i = 0; i < revert->shape.n; i++) all[i] = !revert->shape.columns[i].generated && !revert->fixed[i];
+  for (size_t i = 0; i < revert->shape.n; i++) all[i] = !revert->shape.columns[i].generated && !is_fixed(revert, i);
   return put_back(revert, both(revert, sql_publish_updated, clean), "new_", columns, err) &&
          (!over || put_back(revert, fated(revert, "'u'"), NULL, all, err));
 }

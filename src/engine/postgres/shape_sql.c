@@ -110,6 +110,20 @@ bool pg_shape_sql(PgEngine *engine, Arena *arena, const Shape *shape, ShapeSql *
 /* ---- dates
  * ------------------------------------------------------------------------------------------------------------------ */
 
+const Instant *shape_dates(Arena *arena, const DateCodec *codec, DateRange range, size_t *ret_n) {
+  Instant *dates = arena_grow(arena, NULL, 0, sizeof *dates);
+  size_t n = 0;
+  for (Instant at = range.from; at < range.to; at = grain_next(codec->grain, codec->zone, at)) {
+    dates[n++] = at;
+    dates = arena_grow(arena, dates, n, sizeof *dates);
+  }
+  dates[n] = range.to;
+  *ret_n = n;
+  return dates;
+}
+
+const char *shape_number(Arena *arena, Instant at) { return arena_printf(arena, "%" PRId64, at); }
+
 static bool is_text(const ShapeSql *sql) {
   return strcmp(sql->date_type, "text") == 0 || strcmp(sql->date_type, "bpchar") == 0 ||
          strcmp(sql->date_type, "character varying") == 0;
@@ -225,7 +239,7 @@ const char *shape_instant(Arena *arena, const ShapeSql *sql, const char *column)
 /* ---- lists
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static const char *prefixed(Arena *arena, const Shape *shape, size_t column, const char *before, const char *prefix) {
+const char *shape_column(Arena *arena, const Shape *shape, size_t column, const char *before, const char *prefix) {
   return arena_printf(arena, "%s%s", before,
                       sql_ident(arena, arena_printf(arena, "%s%s", prefix, shape->columns[column].name)));
 }
@@ -234,7 +248,7 @@ const char *pg_shape_list(Arena *arena, const Shape *shape, const size_t *column
                           const char *prefix) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < n; i++)
-    buf_printf(&out, "%s%s", i == 0 ? "" : ", ", prefixed(arena, shape, columns[i], before, prefix));
+    buf_printf(&out, "%s%s", i == 0 ? "" : ", ", shape_column(arena, shape, columns[i], before, prefix));
   return arena_strdup(arena, buf_text(&out));
 }
 
@@ -244,7 +258,7 @@ const char *pg_shape_set(Arena *arena, const ShapeSql *sql, const bool *columns,
   for (size_t i = 0; i < sql->n_given; i++)
     if (columns[sql->given[i]])
       buf_printf(&out, "%s%s = %s", out.len == 0 ? "" : ", ", sql->columns[sql->given[i]].name,
-                 prefixed(arena, sql->shape, sql->given[i], before, prefix));
+                 shape_column(arena, sql->shape, sql->given[i], before, prefix));
   return arena_strdup(arena, buf_text(&out));
 }
 
@@ -252,9 +266,10 @@ const char *pg_shape_key_match(Arena *arena, const ShapeSql *sql, const char *le
                                const char *right, const char *right_prefix) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < sql->n_key; i++)
-    buf_printf(&out, "%s%s %s %s", i == 0 ? "" : " AND ", prefixed(arena, sql->shape, sql->key[i], left, left_prefix),
+    buf_printf(&out, "%s%s %s %s", i == 0 ? "" : " AND ",
+               shape_column(arena, sql->shape, sql->key[i], left, left_prefix),
                sql->shape->columns[sql->key[i]].not_null ? "=" : "IS NOT DISTINCT FROM",
-               prefixed(arena, sql->shape, sql->key[i], right, right_prefix));
+               shape_column(arena, sql->shape, sql->key[i], right, right_prefix));
   return arena_strdup(arena, buf_text(&out));
 }
 
@@ -275,7 +290,7 @@ const char *shape_hash(Arena *arena, const ShapeSql *sql, const size_t *columns,
   const char *hash = "20131";
   for (size_t i = 0; i < n; i++) {
     const PgColumn *column = &sql->columns[columns[i]];
-    const char *value = prefixed(arena, sql->shape, columns[i], before, prefix);
+    const char *value = shape_column(arena, sql->shape, columns[i], before, prefix);
     if (column->record)
       hash = arena_printf(arena, "pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(%s), 7), %s)", value,
                           hash);
@@ -338,9 +353,9 @@ const char *shape_recompute(PgEngine *engine, Arena *arena, const ShapeSql *sql,
 static const char *new_side(Arena *arena, const ShapeSql *sql) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < sql->n_stored; i++)
-    buf_printf(
-        &out, "%s%s", i == 0 ? "" : ", ",
-        prefixed(arena, sql->shape, sql->stored[i], "c.", sql->shape->columns[sql->stored[i]].given ? "new_" : "old_"));
+    buf_printf(&out, "%s%s", i == 0 ? "" : ", ",
+               shape_column(arena, sql->shape, sql->stored[i], "c.",
+                            sql->shape->columns[sql->stored[i]].given ? "new_" : "old_"));
   return arena_strdup(arena, buf_text(&out));
 }
 

@@ -33,6 +33,10 @@ typedef struct ShapeSql {
 
 bool pg_shape_sql(PgEngine *, Arena *, const Shape *, ShapeSql *ret, Error *);
 
+/* The starts of the range's dates, and its end behind them. */
+const Instant *shape_dates(Arena *, const DateCodec *, DateRange, size_t *ret_n);
+/* An instant as the change set holds it: a number. */
+const char *shape_number(Arena *, Instant);
 /* The date of an instant as a typed literal in the date column's own form: '2024-07-01'::date. */
 const char *shape_bound(Arena *, const ShapeSql *, Instant);
 /* "p.d >= … AND p.d < …": is this value of the date column one of [range)? Never so for a text that is no date. */
@@ -53,6 +57,8 @@ const char *shape_instant_place(Arena *, const char *instant, const Instant *dat
  * year or hour steps as the codec has them). */
 const char *shape_instant(Arena *, const ShapeSql *, const char *column);
 
+/* One column: `before` + quoted (prefix + name). */
+const char *shape_column(Arena *, const Shape *, size_t column, const char *before, const char *prefix);
 /* Comma-separated columns, each `before` + quoted (prefix + name): "p.", "" → p."a", p."b"; "n.", "new_" → n."new_a" …
  */
 const char *pg_shape_list(Arena *, const Shape *, const size_t *columns, size_t n, const char *before,

@@ -41,18 +41,6 @@ static const char comparing[] = "comparing with the snapshot";
 /* ---- putting it back ------------------------------------------------------------------------------------------------
  */
 
-static const Instant *dates_of(Arena *arena, const DateCodec *codec, DateRange range, size_t *ret_n) {
-  Instant *dates = arena_array(arena, 1, sizeof *dates);
-  size_t n = 0;
-  for (Instant at = range.from; at < range.to; at = grain_next(codec->grain, codec->zone, at)) {
-    dates[n++] = at;
-    dates = arena_grow(arena, dates, n, sizeof *dates);
-  }
-  dates[n] = range.to;
-  *ret_n = n;
-  return dates;
-}
-
 static bool count_changes(const Publish *publish, ChangeCounts *ret, Error *err) {
   PG_SCOPED counts = NULL;
   const char *text = sql_fill(publish->arena, sql_snapshot_counts, "changes", publish->changes, NULL);
@@ -87,10 +75,8 @@ static bool split_anew(const Publish *publish, bool *columns, ChangeCounts *coun
   if (!pg_publish_fixed(publish, &fixed, err)) return false;
   for (size_t i = 0; i < sql->shape->n; i++) {
     if (!fixed[i] || !columns[i]) continue;
-    const char *name = sql->shape->columns[i].name;
     buf_printf(&anew, "%sn.%s IS DISTINCT FROM n.%s", anew.len == 0 ? "" : " OR ",
-               sql_ident(arena, arena_printf(arena, "old_%s", name)),
-               sql_ident(arena, arena_printf(arena, "new_%s", name)));
+               shape_column(arena, sql->shape, i, "", "old_"), shape_column(arena, sql->shape, i, "", "new_"));
     columns[i] = false;
   }
   if (anew.len == 0) return true;
@@ -115,7 +101,7 @@ bool pg_restore_range(EngineWriter *writer, const Shape *shape, DateRange range,
   ShapeSql sql;
   if (!pg_shape_sql(engine, &arena, &whole, &sql, err)) return false;
   Job job = {.shape = &whole, .id = writer->id, .range = range};
-  job.dates = dates_of(&arena, &shape->codec, range, &job.n);
+  job.dates = shape_dates(&arena, &shape->codec, range, &job.n);
   job.recompute = sql_fill(
       &arena, sql_snapshot_rows, "columns", pg_shape_list(&arena, shape, sql.stored, sql.n_stored, "", ""), "table",
       pg_object(engine, &arena, writer->id, "snapshot"), "range", shape_in_range(&arena, &sql, "", range), NULL);

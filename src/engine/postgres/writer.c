@@ -123,10 +123,8 @@ const char *changes_create_sql(const PgEngine *engine, Arena *arena, const Shape
   for (size_t i = 0; i < sql->n_stored + sql->n_given; i++) {
     bool is_old = i < sql->n_stored;
     size_t column = is_old ? sql->stored[i] : sql->given[i - sql->n_stored];
-    buf_printf(
-        &columns, ", %s %s%s",
-        sql_ident(arena, arena_printf(arena, "%s%s", is_old ? "old_" : "new_", sql->shape->columns[column].name)),
-        sql->columns[column].type, sql->columns[column].collate);
+    buf_printf(&columns, ", %s %s%s", shape_column(arena, sql->shape, column, "", is_old ? "old_" : "new_"),
+               sql->columns[column].type, sql->columns[column].collate);
   }
   const char *place =
       strcmp(kind, "TEMP") == 0 ? " ON COMMIT DROP" : storage(engine, arena, " WITH (autovacuum_enabled = off)");

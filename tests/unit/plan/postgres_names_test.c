@@ -33,7 +33,7 @@ static void capital_letters_tell_columns_apart(void **state) {
   ENGINE_SCOPED engine = open_whole(f, "postgres");
   must(resolve(f, engine,
                "target: '\"S s\".\"T\"'\n" WORDS "date_column: Day\nchanges: [v]\nsources: {PUBLIC.source: "
-                                                 "Day}\nrecompute: SELECT \"Day\", k AS \"K\", v FROM "
+               "Day}\nrecompute: SELECT \"Day\", k AS \"K\", v FROM "
                "source WHERE \"Day\" >= :from AND \"Day\" < :to\n",
                &plan, &err),
        &err);
