@@ -207,6 +207,14 @@ class Tables(Scene):
         self.there_and_back(spec, "SELECT * FROM t ORDER BY day", right)
         self.assertGreater(self.value("SELECT count(*) FROM tidegate.batch"), 1)
 
+    def test_tolerance_at_the_ends_of_a_type(self):
+        """Values whose difference the type cannot hold differ; what is within the tolerance stays as production has it."""
+        for type_, low, high in self.each((("float8", "'-1e308'", "'1.7e308'"), ("real", "'-3e38'", "'3e38'"), ("int", "-2000000000", "2000000000"), ("bigint", "'-9000000000000000000'", "'9000000000000000000'"))):
+            self.sql(f"CREATE TABLE t(day date NOT NULL, id int PRIMARY KEY, v {type_}); INSERT INTO t SELECT day, id, CASE WHEN id % 2 = 0 THEN {low}::{type_} ELSE 10 END FROM src;"
+                     f"CREATE TABLE s AS SELECT day, id, CASE WHEN id % 2 = 0 THEN {high}::{type_} ELSE 11 END AS v FROM t")
+            self.there_and_back(self.text(extra="changes: v\ntolerance: {v: 1}", recompute="SELECT day, id, v FROM s WHERE day >= :from AND day < :to"), "SELECT day, id, v::text FROM t ORDER BY id",
+                                "SELECT day, id, CASE WHEN id % 2 = 0 AND day BETWEEN '2024-01-03' AND '2024-01-12' THEN s.v ELSE t.v END::text FROM s JOIN t USING (day, id) ORDER BY id")
+
     def test_running_total_names_the_target_in_full(self):
         """With its schema, quoted or not, and where another table of the name comes first; what cannot be led to the
         overlay is refused: it would read the wrong rows of dates that were corrected already."""

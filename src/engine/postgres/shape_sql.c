@@ -273,6 +273,12 @@ const char *pg_shape_key_match(Arena *arena, const ShapeSql *sql, const char *le
   return arena_strdup(arena, buf_text(&out));
 }
 
+static bool is_float(const char *type) { return strcmp(type, "double precision") == 0 || strcmp(type, "real") == 0; }
+
+static bool is_integer(const char *type) {
+  return strcmp(type, "bigint") == 0 || strcmp(type, "integer") == 0 || strcmp(type, "smallint") == 0;
+}
+
 const char *shape_differs(Arena *arena, const ShapeSql *sql, size_t column, const char *left, const char *right) {
   const PgColumn *facts = &sql->columns[column];
   double tolerance = sql->shape->columns[column].tolerance;
@@ -280,7 +286,12 @@ const char *shape_differs(Arena *arena, const ShapeSql *sql, size_t column, cons
     return arena_printf(arena, "(%s)::text COLLATE \"C\" IS DISTINCT FROM (%s)::text COLLATE \"C\"", left, right);
   const char *differs = arena_printf(arena, "%s%s IS DISTINCT FROM %s", left, facts->collate, right);
   if (tolerance <= 0) return differs;
-  return arena_printf(arena, "(%s AND NOT coalesce(abs(%s - %s) <= %.17g, false))", differs, left, right, tolerance);
+  if (is_float(facts->cast)) /* by halves, which are exact: the difference of the whole may be beyond the type */
+    return arena_printf(arena, "(%s AND NOT coalesce(abs(%s / 2 - %s / 2) <= %.17g, false))", differs, left, right,
+                        tolerance / 2);
+  const char *wide = is_integer(facts->cast) ? "::numeric" : "";
+  return arena_printf(arena, "(%s AND NOT coalesce(abs(%s%s - %s%s) <= %.17g, false))", differs, left, wide, right,
+                      wide, tolerance);
 }
 
 /* Each column's hash is seeded with that of those before it, so exchanged values are seen; a NULL hashes to a number of
