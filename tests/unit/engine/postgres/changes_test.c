@@ -46,7 +46,7 @@ static void rows_are_read_as_a_person_reads_them(void **state) {
   Fixture *f = odd_fixture(state, &shape);
   size_t n;
   stage(f, &shape, recompute);
-  const ChangeRow *rows = rows_of(f, &shape, 0, 100, &n);
+  const ChangeRow *rows = rows_of(f, &shape, 0, 5000, &n);
   assert_int_equal(n, 4);
   assert_int_equal(rows[0].op, 'U');
   assert_int_equal(rows[1].op, 'D');
@@ -74,8 +74,8 @@ static void rows_are_read_as_a_person_reads_them(void **state) {
   rows = rows_of(f, &shape, JANUARY + 3 * DAY, 100, &n);
   assert_int_equal(n, 1);
   assert_int_equal(rows[0].op, 'I');
-  rows_of(f, &shape, 0, 2, &n);
-  assert_int_equal(n, 2);
+  rows_of(f, &shape, JANUARY, 1, &n); /* fewest of all dates are looked for by the ledger's: tests/flow */
+  assert_int_equal(n, 1);
 }
 
 static void changes_are_counted(void **state) {
