@@ -74,7 +74,7 @@ static inline void seal(Case *c) {
   const char *table = pg_object(engine, arena, "t1", "changes");
   const char *date = sql_ident(arena, c->shape.columns[c->shape.date].name);
   job.recompute = arena_printf(arena, "SELECT * FROM want WHERE %s >= :from AND %s < :to", date, date);
-  run(c->f, "CREATE SCHEMA IF NOT EXISTS tidegate");
+  must(pg_ledger_create(&engine->base, &err), &err);
   must(pg_shape_sql(engine, arena, &c->shape, &sql, &err), &err);
   run(c->f, changes_create_sql(engine, arena, &sql, "", table));
   run(c->f, "BEGIN ISOLATION LEVEL REPEATABLE READ");
