@@ -74,10 +74,10 @@ bool pg_compute(EngineWriter *writer, Arena *arena, const Job *job, const Interr
                 Error *err) {
   PgEngine *engine = writer->engine;
   engine->interrupt = interrupt;
-  bool ok = job->shape->exchange
-                ? exchange_compute(writer, arena, job, ret, err)
-                : forget_earlier(writer, job, err) &&
-                      compare_into(engine, arena, job, pg_object(engine, arena, writer->id, "changes"), ret, err);
+  bool ok = forget_earlier(writer, job, err) &&
+            (job->shape->exchange
+                 ? exchange_compute(writer, arena, job, ret, err)
+                 : compare_into(engine, arena, job, pg_object(engine, arena, writer->id, "changes"), ret, err));
   engine->interrupt = NULL;
   return ok && spared_production(engine, job->shape, err);
 }

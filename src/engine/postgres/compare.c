@@ -140,9 +140,12 @@ static const char *differences_sql(Compare *compare, const char *rows) {
         &out, "coalesce(sum(%s) FILTER (WHERE r.op IN ('U', 'D')), 0), coalesce(sum(%s) FILTER (WHERE r.op <> 'D'), 0)",
         given_hash(compare, "r.", "old_"), given_hash(compare, "r.", "new_"));
   for (size_t i = 0; i < sql->n_given; i++)
-    buf_printf(&out, ", count(*) FILTER (WHERE r.op IN ('U', 'M') AND %s)",
-               shape_differs(compare->arena, sql, sql->given[i], compare_column(compare, "r", "new_", sql->given[i]),
-                             compare_column(compare, "r", "old_", sql->given[i])));
+    if (job->shape->columns[sql->given[i]].key)
+      buf_puts(&out, ", 0"); /* by it the two were found to be one row */
+    else
+      buf_printf(&out, ", count(*) FILTER (WHERE r.op IN ('U', 'M') AND %s)",
+                 shape_differs(compare->arena, sql, sql->given[i], compare_column(compare, "r", "new_", sql->given[i]),
+                               compare_column(compare, "r", "old_", sql->given[i])));
   for (size_t i = 0; i < n; i++)
     if (facts[i].any_change)
       buf_puts(&out, ", 0"); /* the column's own count says it */
@@ -166,7 +169,8 @@ static const char *changes_of(Compare *compare) {
 static const char *joined_sql(Compare *compare, const char *new_rows) {
   const Job *job = compare->job;
   const char *place = "coalesce(s.tidegate_place, p.tidegate_place)";
-  return sql_fill(compare->arena, sql_compare_joined, "new_rows", new_rows, "instant",
+  const char *moves = job->shape->columns[job->shape->date].key ? "" : sql_compare_moves;
+  return sql_fill(compare->arena, sql_compare_joined, "new_rows", new_rows, "moves", moves, "instant",
                   shape_place_instant(compare->arena, place, job->dates, job->n), "old", old_values(compare), "new",
                   new_values(compare), "n", arena_printf(compare->arena, "%zu", job->n), "production",
                   compare->production, "match", join_match(compare), "differs", differs_sql(compare), NULL);

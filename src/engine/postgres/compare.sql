@@ -13,12 +13,16 @@ SELECT tableoid AS tidegate_part, ctid AS tidegate_tid, {place} AS tidegate_plac
 
 -- name: joined
 -- The differences between the recompute's rows and production's, in the change set's form. {new_rows}: a statement.
-(SELECT CASE WHEN p.tidegate_tid IS NULL THEN 'I' WHEN s.tidegate_here IS NULL THEN 'D'
-    WHEN s.tidegate_place IS DISTINCT FROM p.tidegate_place THEN 'M' ELSE 'U' END::"char" AS op,
+-- {moves}: when an update moves the row. OFFSET 0 keeps the planner from writing the expressions into each fact that is
+-- asked of them: they are worked out once a row.
+(SELECT CASE WHEN p.tidegate_tid IS NULL THEN 'I' WHEN s.tidegate_here IS NULL THEN 'D'{moves} ELSE 'U' END::"char" AS op,
   {instant} AS date, p.tidegate_part AS part, p.tidegate_tid AS tid, {old}, {new}
 FROM (SELECT s.*, true AS tidegate_here FROM ({new_rows}) AS s WHERE s.tidegate_place BETWEEN 1 AND {n}) AS s
 FULL JOIN ({production}) AS p ON {match}
-WHERE p.tidegate_tid IS NULL OR s.tidegate_here IS NULL{differs})
+WHERE p.tidegate_tid IS NULL OR s.tidegate_here IS NULL{differs} OFFSET 0)
+
+-- name: moves
+ WHEN s.tidegate_place IS DISTINCT FROM p.tidegate_place THEN 'M'
 
 -- name: batch
 -- In one statement and snapshot: the differences go into {changes}, and what was recomputed and what differs is told date

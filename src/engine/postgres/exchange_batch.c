@@ -75,8 +75,7 @@ static bool compute_part(EngineWriter *writer, Arena *arena, const ShapeSql *sql
   const char *written =
       sql_fill(arena, sql_exchange_written, "given", pg_shape_list(arena, sql->shape, sql->given, sql->n_given, "", ""),
                "replacement", part->replacement, NULL);
-  if (!clear(engine, arena, sql, part->replacement, range, err) ||
-      !fill(engine, arena, sql, &within, part->replacement, err) ||
+  if (!fill(engine, arena, sql, &within, part->replacement, err) ||
       !compare_written(engine, arena, &within, written, &facts, err))
     return false;
   add_facts(arena, job, all, &facts);
