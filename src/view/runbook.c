@@ -11,7 +11,7 @@ typedef struct Filling {
   const char *word, *text;
 } Filling;
 
-enum { FILLINGS = 19 };
+enum { FILLINGS = 20 };
 
 /* Everything typed by hand, as the client of one engine understands it. */
 typedef struct Hand {
@@ -122,6 +122,7 @@ static void prepare(Arena *arena, const RunbookFacts *facts, Filling fillings[FI
       {"table", is_postgres(facts) ? facts->target : quoted(arena, "", facts->target, '"')},
       {"changes", facts->changes},
       {"ledger", quoted(arena, "", schema == NULL ? "tidegate" : schema, '"')},
+      {"schema", quoted(arena, "", schema == NULL ? "tidegate" : schema, '\'')},
       {"id", quoted(arena, "", id, '\'')},
       {"same_old", same_old},
       {"same_new", match(arena, facts, PICK_GIVEN, "new_")},
@@ -262,6 +263,19 @@ static void put_correctness(Buf *out, Arena *arena, const Spec *spec) {
   put_fact(out, arena, "checks on totals", texts(arena, &spec->total_checks));
 }
 
+static void put_exchange(Buf *out, const Filling fillings[FILLINGS]) {
+  put_sql(
+      out, fillings,
+      "A backfill that exchanges whole partitions has rows here. Then the steps below are not for it: the change set "
+      "is a view, and what stands under `tidegate_ID_p1`, … are whole partitions.",
+      (const char *[MOST_TEMPLATES]){sql_runbook_postgres_exchanged});
+  put_sql(
+      out, fillings,
+      "Where they are in production, this prints the statements that put the old partitions back; run them in one "
+      "transaction. Rows that were written since stay behind in the partitions that are taken out: do not drop those.",
+      (const char *[MOST_TEMPLATES]){sql_runbook_postgres_exchange_back});
+}
+
 static void put_by_hand(Buf *out, Arena *arena, const RunbookFacts *facts) {
   Filling fillings[FILLINGS];
   prepare(arena, facts, fillings);
@@ -277,6 +291,7 @@ static void put_by_hand(Buf *out, Arena *arena, const RunbookFacts *facts) {
              "`new_…` as it will be. Open the database with `%s`%s. Stop when a step does not give what it "
              "says: `ROLLBACK;` leaves production untouched.\n\n",
              hand.client, list);
+  if (is_postgres(facts)) put_exchange(out, fillings);
   put_sql(out, fillings, "### 1. Look at the change set", (const char *[MOST_TEMPLATES]){hand.look});
   put_sql(out, fillings,
           "### 2. Publish\n\nTake the lock. The state must be `ready` (or `rolled_back`) and nobody may drive it "

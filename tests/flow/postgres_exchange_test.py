@@ -260,6 +260,16 @@ class Exchange(PostgresFlow):
         self.tidegate("rollback", spec)
         self.assertEqual(self.rows(NOW), self.other and [(d, i, a, n, dd) for i, d, a, n, dd in self.other])
 
+    def test_the_runbook_takes_an_exchange_back(self):
+        self.swapped(self.spec(SPEC))
+        text = self.tidegate("runbook", "sales", "--database", self.named).out
+        block = next(part for part in text.split("```") if "DETACH PARTITION" in part)
+        ident = self.value("SELECT id FROM tidegate.backfill")
+        statements = [row[0] for row in self.rows(block.removeprefix("sql").replace("'ID'", f"'{ident}'"))]
+        self.assertEqual(len(statements), 2)
+        self.sql("BEGIN; " + " ".join(statements) + " COMMIT;")
+        self.assertEqual(self.rows(NOW), self.before)
+
     def test_readers_do_not_wait_behind_a_long_reader(self):
         spec = self.spec(SPEC, budget="budget: {duty: 100 %, lock_tries: 3}")
         self.built(spec)
