@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <pwd.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -127,8 +128,10 @@ static pid_t start_pooler(const Fixture *f, const char *folder) {
   pid_t pooler = fork();
   if (pooler != 0) return pooler;
   dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
-  if (getuid() == 0)
-    execlp("pgbouncer", "pgbouncer", "-q", "-u", "nobody", path, NULL);
+  struct stat info; /* the server's folder is its user's alone */
+  const struct passwd *owner = stat(server.host, &info) == 0 ? getpwuid(info.st_uid) : NULL;
+  if (getuid() == 0 && owner != NULL)
+    execlp("pgbouncer", "pgbouncer", "-q", "-u", owner->pw_name, path, NULL);
   else
     execlp("pgbouncer", "pgbouncer", "-q", path, NULL);
   _exit(127);
@@ -165,7 +168,7 @@ static void a_pool_must_be_in_session_mode(void **state) {
   }
   snprintf(clean, sizeof clean, "rm -rf %s", folder);
   assert_int_equal(system(clean), 0);
-  if (!up) skip();
+  if (!up) fail_msg("pgbouncer does not start (script/deps check installs it)");
   for (int i = 0; i < 2; i++) must(connected[i], &errs[i]);
   for (int i = 2; i < 4; i++) {
     assert_refused(connected[i], &errs[i], ERR_DATABASE, "a connection pooler stands before the server");
