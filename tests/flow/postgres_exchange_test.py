@@ -211,6 +211,18 @@ class Exchange(PostgresFlow):
         self.tidegate("rollback", spec, "--overwrite-later")
         self.assertEqual(self.rows(NOW), self.expected())
 
+    def test_what_was_written_to_a_replacement_is_never_published_again(self):
+        """Written while it was production, taken back: nothing of it counts as recomputed any more."""
+        spec = self.spec(SPEC)
+        self.swapped(spec)
+        self.sql("UPDATE sales SET note = 'later' WHERE day = '2024-05-05' AND id = 1")
+        self.tidegate("rollback", spec, "--overwrite-later")
+        self.assertEqual(self.rows(NOW), self.before)
+        self.tidegate("swap", spec, "--yes", code=DRIFT)
+        self.tidegate("run", spec)
+        self.tidegate("swap", spec, "--yes")
+        self.assertEqual(self.rows(NOW), self.right)
+
     def test_rows_that_vanished_since_are_told(self):
         spec = self.spec(SPEC)
         self.swapped(spec)

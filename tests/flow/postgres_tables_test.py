@@ -293,6 +293,16 @@ class Tables(Scene):
         self.assertEqual(self.rows("SELECT DISTINCT v FROM t"), [(-1,)])
         self.assertNotEqual(result.code, 0, repr(result))
 
+    def test_a_column_that_came_after_the_swap_does_not_stop_the_rollback(self):
+        self.sql("CREATE TABLE t(day date, id int PRIMARY KEY, v int); INSERT INTO t SELECT day, id, -1 FROM src")
+        before = self.rows("SELECT * FROM t ORDER BY id")
+        spec = self.text(recompute="SELECT day, id, v FROM src WHERE day >= :from AND day < :to")
+        self.swapped(spec)
+        self.sql("ALTER TABLE t ADD COLUMN extra int DEFAULT 7")
+        self.tidegate("rollback", spec)
+        self.assertEqual(self.rows("SELECT day, id, v FROM t ORDER BY id"), before)
+        self.assertEqual(self.rows("SELECT DISTINCT extra FROM t"), [(7,)])
+
     def test_triggers(self):
         """Denied until declared; fire: once a changed row; skip: none, and switched on again exactly as they were."""
         for how, fired in self.each((("skip", 0), ("fire", 50))):

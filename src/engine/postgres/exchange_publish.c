@@ -214,11 +214,7 @@ bool exchange_apply(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Cha
       return error_set(err, ERR_STATE,
                        "%s is in production already: its exchange was not taken back by tidegate rollback",
                        parts[i].partition);
-    if (!parts[i].sealed) {
-      error_set(err, ERR_STATE, "%s holds rows that were written after the swap that was taken back",
-                parts[i].replacement);
-      return error_hint(err, "production is untouched: tidegate discard %s, then plan again", writer->id);
-    }
+    if (!parts[i].sealed) return error_set(err, ERR_DRIFT, "%s is not what was sealed", parts[i].replacement);
     if (!follow_outside(engine, arena, sql, &parts[i], range, &wrote, err) ||
         !exchange_bound_check(engine, arena, &parts[i], err))
       return false;
@@ -367,13 +363,10 @@ static bool carry_over(Later *later, const ExchangePart *part, LaterRows choice,
          follow_outside(later->engine, arena, sql, part, later->range, wrote, err);
 }
 
-/* The replacements that leave production are not what was sealed any more once others have written to them. */
-static bool unseal(EngineWriter *writer, Later *later, Error *err) {
-  const char *values[] = {writer->id, arena_printf(later->arena, "%" PRId64, later->range.from),
-                          arena_printf(later->arena, "%" PRId64, later->range.to)};
-  return pg_run(writer->engine,
-                sql_fill(later->arena, sql_exchange_unsealed, "ledger", pg_schema(writer->engine, later->arena), NULL),
-                values, 3, NULL, exchanging, err);
+/* What leaves production holds what others wrote there: it is none of what was recomputed any more. */
+static bool forget_written(EngineWriter *writer, Later *later, Error *err) {
+  return exchange_forget(writer, later->arena, later->sql, later->range, err) &&
+         pg_ledger_forget(writer->engine, writer->id, later->range, err);
 }
 
 bool exchange_revert(EngineWriter *writer, Arena *arena, const ShapeSql *sql, LaterRows choice, int64_t *ret_left,
@@ -394,8 +387,8 @@ bool exchange_revert(EngineWriter *writer, Arena *arena, const ShapeSql *sql, La
   }
   bool touched = written > 0 || later.vanished > 0;
   wrote |= written > 0;
-  if ((touched && !unseal(writer, &later, err)) ||
-      !exchange_all(writer, arena, sql, later.parts, later.n, false, wrote, err))
+  if (!exchange_all(writer, arena, sql, later.parts, later.n, false, wrote, err) ||
+      (touched && !forget_written(writer, &later, err)))
     return false;
   *ret_left = choice == LATER_KEEP ? later.changed : 0;
   return true;

@@ -41,6 +41,21 @@ static bool read_dates(Revert *revert, Error *err) {
   return true;
 }
 
+/* Columns that production got after the change set was made are not the backfill's: they stay as they are. */
+static bool leave_new_columns(PgEngine *engine, Arena *arena, const Shape *shape, const char *id, ShapeColumn *columns,
+                              Error *err) {
+  PG_SCOPED kept = NULL;
+  const char *changes = pg_object(engine, arena, id, "changes");
+  if (!pg_query(engine, sql_revert_columns, &changes, 1, &kept, looking, err)) return false;
+  for (size_t i = 0; i < shape->n && PQntuples(kept) > 0; i++) {
+    const char *name = arena_printf(arena, "old_%s", shape->columns[i].name);
+    bool found = columns[i].generated;
+    for (int k = 0; k < PQntuples(kept) && !found; k++) found = strcmp(pg_peek(kept, k, 0), name) == 0;
+    if (!found) columns[i].generated = true, columns[i].given = false;
+  }
+  return true;
+}
+
 static bool revert_init(Revert *revert, PgEngine *engine, Arena *arena, const Shape *shape, const char *id,
                         Error *err) {
   ShapeColumn *columns = arena_array(arena, shape->n, sizeof *columns);
@@ -48,6 +63,7 @@ static bool revert_init(Revert *revert, PgEngine *engine, Arena *arena, const Sh
     columns[i] = shape->columns[i];
     columns[i].tolerance = 0;
   }
+  if (!leave_new_columns(engine, arena, shape, id, columns, err)) return false;
   revert->shape = *shape;
   revert->shape.columns = columns;
   if (!pg_shape_sql(engine, arena, &revert->shape, &revert->sql, err)) return false;

@@ -54,3 +54,7 @@ SELECT count(*) FROM {changes} AS n WHERE {of}
 -- name: clear_dates
 -- Without a key a date gives up all its rows.
 DELETE FROM {target} AS p WHERE {range} AND {at} IN (SELECT n.date FROM {changes} AS n WHERE {of})
+
+-- name: columns
+-- $1: the change set. The columns that it has.
+SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped
