@@ -63,7 +63,7 @@ budget: {{duty: 100 %, lock: 200ms, lock_tries: 3}}
 USUAL = {}  # seconds that a command took, in this process
 # What a writer may be told: a key that is there, a deadlock, a snapshot that is too old. Each is told to it alone.
 SEEN = {"23505", "40P01", "40001"}
-EXITS = {"plan": {OK, DENIED}, "run": {OK, HELD, DRIFT, LOCKED, STATE, SUPERSEDED, NO_CHANGE},
+EXITS = {"plan": {OK, DENIED, LOCKED}, "run": {OK, HELD, DRIFT, LOCKED, STATE, SUPERSEDED, NO_CHANGE},
          "swap": {OK, HELD, DRIFT, LOCKED, STATE, SUPERSEDED}, "rollback": {OK, CONFLICT, LOCKED}}
 
 
