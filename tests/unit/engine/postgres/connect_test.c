@@ -6,9 +6,9 @@
 
 #include "server.h"
 
-static PgEngine *closed(char *url) {
+static PgEngine *closed(const char *url) {
   static PgEngine engine;
-  engine = (PgEngine){.url = url, .schema = (char *)(uintptr_t) "tidegate"};
+  engine = (PgEngine){.url = (char *)(uintptr_t)url, .schema = (char *)(uintptr_t) "tidegate"};
   return &engine;
 }
 
@@ -151,7 +151,7 @@ static void a_pool_must_be_in_session_mode(void **state) {
   Fixture *f = fixture_of(state);
   static const char *const names[] = {"session", "small", "transaction", "statement"};
   char folder[] = "/tmp/tidegate-pool-XXXXXX", url[128], clean[64];
-  bool connected[4];
+  bool connected[4] = {0};
   Error errs[4] = {0};
   assert_non_null(mkdtemp(folder));
   pid_t pooler = start_pooler(f, folder);

@@ -29,7 +29,7 @@ typedef struct Rival {
 
 /* A process that runs `body` with a connection of its own. Its result is its answer to each order. */
 static Rival rival_start(const Fixture *f, char (*body)(Engine *)) {
-  int order[2], answer[2];
+  int order[2] = {-1, -1}, answer[2] = {-1, -1};
   Rival rival = {0};
   assert_true(pipe(order) == 0 && pipe(answer) == 0);
   rival.pid = fork();

@@ -144,7 +144,7 @@ static inline const char *one(Fixture *f, const char *sql) {
 }
 
 static inline void assert_has(const char *text, const char *part) {
-  if (strstr(text, part) == NULL) fail_msg("“%s” is not in “%s”", part, text);
+  if (text == NULL || strstr(text, part) == NULL) fail_msg("“%s” is not in “%s”", part, text == NULL ? "NULL" : text);
 }
 
 static inline void assert_refused(bool ok, const Error *err, ErrorCode code, const char *part) {
