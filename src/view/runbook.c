@@ -266,8 +266,9 @@ static void put_correctness(Buf *out, Arena *arena, const Spec *spec) {
 static void put_exchange(Buf *out, const Filling fillings[FILLINGS]) {
   put_sql(
       out, fillings,
-      "A backfill that exchanges whole partitions has rows here. Then the steps below are not for it: the change set "
-      "is a view, and what stands under `tidegate_ID_p1`, … are whole partitions.",
+      "### Exchanged partitions\n\nLook before step 2: a backfill that exchanges whole partitions has rows here. Then "
+      "the steps above are not for it: the change set is a view, and what stands under `tidegate_ID_p1`, … are whole "
+      "partitions.",
       (const char *[MOST_TEMPLATES]){sql_runbook_postgres_exchanged});
   put_sql(
       out, fillings,
@@ -291,7 +292,6 @@ static void put_by_hand(Buf *out, Arena *arena, const RunbookFacts *facts) {
              "`new_…` as it will be. Open the database with `%s`%s. Stop when a step does not give what it "
              "says: `ROLLBACK;` leaves production untouched.\n\n",
              hand.client, list);
-  if (is_postgres(facts)) put_exchange(out, fillings);
   put_sql(out, fillings, "### 1. Look at the change set", (const char *[MOST_TEMPLATES]){hand.look});
   put_sql(out, fillings,
           "### 2. Publish\n\nTake the lock. The state must be `ready` (or `rolled_back`) and nobody may drive it "
@@ -310,6 +310,7 @@ static void put_by_hand(Buf *out, Arena *arena, const RunbookFacts *facts) {
   put_sql(out, fillings,
           "### 4. Clear away\n\nOnly when nobody needs the old rows any more: this is the last copy of them.",
           (const char *[MOST_TEMPLATES]){hand.clear});
+  if (is_postgres(facts)) put_exchange(out, fillings);
 }
 
 void view_runbook(Buf *out, Arena *arena, const RunbookFacts *facts) {

@@ -41,6 +41,9 @@ static bool read_dates(Revert *revert, Error *err) {
   return true;
 }
 
+/* Names are cut there (NAMEDATALEN). */
+enum { LONGEST_NAME = 63 };
+
 /* Columns that production got after the change set was made are not the backfill's: they stay as they are. */
 static bool leave_new_columns(PgEngine *engine, Arena *arena, const Shape *shape, const char *id, ShapeColumn *columns,
                               Error *err) {
@@ -50,7 +53,7 @@ static bool leave_new_columns(PgEngine *engine, Arena *arena, const Shape *shape
   for (size_t i = 0; i < shape->n && PQntuples(kept) > 0; i++) {
     const char *name = arena_printf(arena, "old_%s", shape->columns[i].name);
     bool found = columns[i].generated;
-    for (int k = 0; k < PQntuples(kept) && !found; k++) found = strcmp(pg_peek(kept, k, 0), name) == 0;
+    for (int k = 0; k < PQntuples(kept) && !found; k++) found = strncmp(pg_peek(kept, k, 0), name, LONGEST_NAME) == 0;
     if (!found) columns[i].generated = true, columns[i].given = false;
   }
   return true;
