@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 /* A command's output is kept up to this many bytes; the rest is read and thrown away. */
 enum { LOG_MAX = 64 * 1024, POLL_MS = 100, TERM_SECONDS = 5, TAIL = 400 };
 
@@ -31,12 +33,6 @@ char *process_fill(Arena *arena, const char *word, const ProcessVariable *variab
   return arena_strdup(arena, buf_text(&out));
 }
 
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static _Noreturn void become(char *const *argv, const ProcessRules *rules, int output) {
   setpgid(0, 0);
   for (size_t i = 0; i < rules->n; i++) setenv(rules->variables[i].name, rules->variables[i].value, 1);
@@ -53,9 +49,9 @@ static _Noreturn void become(char *const *argv, const ProcessRules *rules, int o
 /* Ends the whole process group: politely first. */
 static void end_group(pid_t group) {
   kill(-group, SIGTERM);
-  double until = seconds() + TERM_SECONDS;
+  double until = clock_seconds() + TERM_SECONDS;
   bool gone = false;
-  while (!gone && seconds() < until) {
+  while (!gone && clock_seconds() < until) {
     gone = waitpid(group, NULL, WNOHANG) == group;
     if (!gone) poll(NULL, 0, POLL_MS);
   }
@@ -68,12 +64,12 @@ typedef enum Outcome { ENDED, TIMED_OUT, STOPPED } Outcome;
 /* Reads until the command closes its output. */
 static Outcome follow(const ProcessRules *rules, int output, Buf *log) {
   char bytes[4096];
-  double until = seconds() + rules->timeout;
+  double until = clock_seconds() + rules->timeout;
   for (;;) {
     struct pollfd waiting = {.fd = output, .events = POLLIN};
     int ready = poll(&waiting, 1, POLL_MS);
     if (rules->go_on != NULL && !rules->go_on(rules->context)) return STOPPED;
-    if (seconds() > until) return TIMED_OUT;
+    if (clock_seconds() > until) return TIMED_OUT;
     if (ready <= 0) continue;
     ssize_t n = read(output, bytes, sizeof bytes);
     if (n <= 0) return ENDED;

@@ -1,6 +1,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/doc.h"
 #include "plan/plan_int.h"
 
@@ -18,12 +19,6 @@ static const double LEAST_COVERED = 0.5;
 static const double CHANGE_SECONDS = 4.5e-6, CHANGE_WAL = 550;
 static const double EXCHANGE_SECONDS = 1.8e-6, EXCHANGE_WAL = 130;
 static const double EXCHANGE_LOCK = 0.05, COUNT_SECONDS = 1.5e-7;
-
-static double monotonic_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* The lightest date in which a change is expected. */
 static const DateRecord *trial_date(const Plan *plan) {
@@ -45,13 +40,13 @@ static bool try_a_date(Arena *arena, Engine *engine, Plan *plan, const Interrupt
   const DateCodec *codec = &plan->shape.codec;
   Instant dates[2] = {date->date, grain_next(codec->grain, codec->zone, date->date)};
   Job job = plan_job(plan, dates, 1);
-  double began = monotonic_seconds();
+  double began = clock_seconds();
   if (!engine->ops->compare(engine, arena, &job, interrupt, &facts, err))
     return error_wrap(err, "recomputing one date for trial");
   int64_t rows = facts.rows > date->expected ? facts.rows : date->expected;
   if (rows > 0) {
     plan->way.share = (double)facts.changes / (double)rows;
-    *ret_seconds = (monotonic_seconds() - began) / (double)rows;
+    *ret_seconds = (clock_seconds() - began) / (double)rows;
   }
   return true;
 }

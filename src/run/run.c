@@ -10,12 +10,6 @@
 static const double TELL_EVERY = 0.1;
 static const double REST_SLICE = 0.1;
 
-double run_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 bool run_stopped(const Run *run) { return run->options->stop != NULL && *run->options->stop > 0; }
 
 /* Work still to do at the measured rate, and the rests that the duty cycle adds. */
@@ -27,7 +21,7 @@ static double remaining(const Run *run) {
 }
 
 void run_tell(Run *run, const char *doing, bool waiting) {
-  double now = run_seconds();
+  double now = clock_seconds();
   bool news = run->progress.doing == NULL || strcmp(run->progress.doing, doing) != 0;
   if (run->options->progress == NULL || (!news && now - run->shown_at < TELL_EVERY)) return;
   run->shown_at = now;
@@ -38,8 +32,8 @@ void run_tell(Run *run, const char *doing, bool waiting) {
 }
 
 bool run_rest(Run *run, double seconds, const char *doing) {
-  double until = run_seconds() + seconds;
-  for (double now; (now = run_seconds()) < until;) {
+  double until = clock_seconds() + seconds;
+  for (double now; (now = clock_seconds()) < until;) {
     if (run_stopped(run)) return false;
     run_tell(run, doing, true);
     double slice = until - now < REST_SLICE ? until - now : REST_SLICE;
@@ -125,12 +119,12 @@ static bool batches(Run *run, Error *err) {
     char label[96];
     date_range_label(&range, plan->shape.codec.grain, plan->shape.codec.zone, label);
     run_tell(run, arena_strdup(run->arena, label), false);
-    double began = run_seconds();
+    double began = clock_seconds();
     if (!run_step(run, from, n, err)) return false;
     double duty = plan->spec.budget.duty;
     bool more = run_next_batch(run, &from, &n);
     if (more && !run_look_back(run, err)) return false;
-    if (more && duty > 0 && duty < 1) run_rest(run, (run_seconds() - began) * (1 / duty - 1), "resting");
+    if (more && duty > 0 && duty < 1) run_rest(run, (clock_seconds() - began) * (1 / duty - 1), "resting");
   }
   return true;
 }
@@ -229,7 +223,7 @@ static bool may_run(const BackfillRecord *record, Error *err) {
 bool run_backfill(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, const RunOptions *options,
                   RunFacts *ret, Error *err) {
   Run run = {.arena = arena, .engine = engine, .record = record, .plan = plan, .options = options};
-  double began = run_seconds();
+  double began = clock_seconds();
   *ret = (RunFacts){0};
   if (!may_run(record, err) || !ledger_lease(engine, record->id, 2 * plan->spec.budget.batch + 30, &run.epoch, err))
     return false;
@@ -237,6 +231,6 @@ bool run_backfill(Arena *arena, Engine *engine, BackfillRecord *record, const Pl
   Error ignored;
   engine->ops->lease_drop(engine, record->id, run.epoch, &ignored);
   ret->batches = run.written;
-  ret->seconds = run_seconds() - began;
+  ret->seconds = clock_seconds() - began;
   return ok;
 }

@@ -1,6 +1,7 @@
 #ifndef TIDEGATE_RUN_RUN_INT_H
 #define TIDEGATE_RUN_RUN_INT_H
 
+#include "base/clock.h"
 #include "run/run.h"
 
 /* What the files of this room share. */
@@ -36,7 +37,6 @@ typedef struct Run {
   RunProgress progress;
 } Run;
 
-double run_seconds(void); /* monotonic */
 /* Sleeps outside any transaction, telling `doing`; false when the caller asked to stop. */
 bool run_rest(Run *run, double seconds, const char *doing);
 bool run_stopped(const Run *run);

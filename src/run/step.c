@@ -8,7 +8,7 @@ static bool go_on(void *context) {
   Run *run = context;
   if (run->options->stop != NULL && *run->options->stop >= 2) return false;
   run_tell(run, run->progress.doing, false);
-  return run_seconds() < run->deadline;
+  return clock_seconds() < run->deadline;
 }
 
 static bool prepare_objects(Run *run, EngineWriter *writer, Error *err) {
@@ -37,7 +37,7 @@ static bool make_shadow(Run *run, Arena *arena, EngineWriter *writer, Job *job, 
                         int64_t batch, bool again, const char **ret_token, const char **ret_log, Error *err) {
   *ret_token = NULL;
   job->recompute = run->plan->recompute;
-  run->deadline = run_seconds() + run->plan->spec.budget.statement;
+  run->deadline = clock_seconds() + run->plan->spec.budget.statement;
   bool command = job->recompute == NULL;
   if (!command && !run->engine->ops->change_token(run->engine, arena, ret_token, err)) return false;
   if ((!command || !again) && !fill_shadow(run, writer, job, interrupt, err)) return false;
@@ -60,12 +60,12 @@ static bool compute(Run *run, Arena *arena, EngineWriter *writer, Job *job, int6
       !make_shadow(run, arena, writer, job, &interrupt, batch, again, &token, ret_log, err))
     return false;
   if (run_directly(run) && !run_begin(run, writer, true, err)) return false;
-  run->deadline = run_seconds() + run->plan->spec.budget.statement;
+  run->deadline = clock_seconds() + run->plan->spec.budget.statement;
   if (ops->compute(writer, arena, job, &interrupt, ret, err)) {
     if (token != NULL) ret->token = token;
     return true;
   }
-  if (err->code == ERR_PAUSED && run_seconds() >= run->deadline) {
+  if (err->code == ERR_PAUSED && clock_seconds() >= run->deadline) {
     char limit[32];
     duration_label(run->plan->spec.budget.statement, limit);
     error_set(err, ERR_PAUSED, "a batch took longer than `budget: statement` (%s) allows", limit);
@@ -188,7 +188,7 @@ static bool check_totals(Run *run, Arena *arena, EngineWriter *writer, const Job
 }
 
 static bool write_batch(Run *run, Arena *arena, EngineWriter *writer, size_t from, size_t n, Error *err) {
-  double began = run_seconds();
+  double began = clock_seconds();
   int64_t batch = run->batches + 1;
   DateRange range = {run->dates[from].date, grain_next(run->plan->shape.codec.grain, run->plan->shape.codec.zone,
                                                        run->dates[from + n - 1].date)};
@@ -208,14 +208,14 @@ static bool write_batch(Run *run, Arena *arena, EngineWriter *writer, size_t fro
                         .dates = (int64_t)n_dates,
                         .rows = facts.rows,
                         .changes = facts.changes,
-                        .seconds = run_seconds() - began,
+                        .seconds = clock_seconds() - began,
                         .token = facts.token,
                         .log = log};
   if (!store(run, writer, &job, &facts, &record, findings, n_findings, err)) return false;
   remember(run, from, n, batch, &facts);
   run->batches = batch;
   run->written++;
-  run_measured(run, n, facts.rows, run_seconds() - began);
+  run_measured(run, n, facts.rows, clock_seconds() - began);
   return check_totals(run, arena, writer, &job, batch, err);
 }
 

@@ -8,12 +8,6 @@
 /* Between two tries at the lock, in seconds: not all who wait come back at the same time. */
 static const double SHORTEST_REST = 0.05, LONGEST_REST = 0.25;
 
-double swap_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 double swap_longest_wait(const SpecBudget *budget) {
   return (double)budget->lock_tries * (budget->lock + LONGEST_REST);
 }

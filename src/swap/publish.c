@@ -41,7 +41,7 @@ static bool lock_unchanged(Act *act, Recheck *recheck, const volatile sig_atomic
       if (drift.from != drift.to) return back_to_building(act, drift, what, err);
     }
     if (!act_lock(act, act->plan->shape.table, stop, &ret->tries, err)) return false;
-    *ret_locked = swap_seconds();
+    *ret_locked = clock_seconds();
     bool ok = recheck_holds(act, recheck, &holds, err);
     if (ok && holds) return true;
     if (ok && under_lock) {
@@ -113,8 +113,8 @@ static bool publish(Act *act, const volatile sig_atomic_t *stop, SwapFacts *ret,
       break;
     if (!act_try_again(act, tries, stop, err)) return refused(act, err);
   }
-  if (!act_commit(act, "swap", NULL, "swap", swap_json(act, swap_seconds() - locked), err)) return false;
-  ret->lock_seconds = swap_seconds() - locked;
+  if (!act_commit(act, "swap", NULL, "swap", swap_json(act, clock_seconds() - locked), err)) return false;
+  ret->lock_seconds = clock_seconds() - locked;
   ret->counts = act->counts;
   return ops->now(act->engine, &ret->at, err);
 }

@@ -48,7 +48,7 @@ static bool rollback(Act *act, LaterRows later, const volatile sig_atomic_t *sto
   double locked;
   for (int again = 1;; again++) {
     if (!act_lock(act, shape->table, stop, &tries, err)) return false;
-    locked = swap_seconds();
+    locked = clock_seconds();
     if (kept_whole(act, err) && ops->revert(act->writer, shape, act->columns, later,
                                             act->plan->spec.triggers == TRIGGERS_SKIP, &ret->left, err))
       break;
@@ -58,7 +58,7 @@ static bool rollback(Act *act, LaterRows later, const volatile sig_atomic_t *sto
   }
   const char *reason = arena_printf(act->arena, "%s; %" PRId64 " rows left as they are", decision(later), ret->left);
   if (!act_commit(act, "rollback", reason, NULL, NULL, err)) return false;
-  ret->lock_seconds = swap_seconds() - locked;
+  ret->lock_seconds = clock_seconds() - locked;
   ret->restored = act->counts.inserts + act->counts.updates + act->counts.deletes + act->counts.moves - ret->left;
   return true;
 }

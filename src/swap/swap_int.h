@@ -1,6 +1,7 @@
 #ifndef TIDEGATE_SWAP_SWAP_INT_H
 #define TIDEGATE_SWAP_SWAP_INT_H
 
+#include "base/clock.h"
 #include "swap/swap.h"
 
 /* What the files of this room share. */
@@ -16,8 +17,6 @@ typedef struct Act {
   ChangeCounts counts; /* of the seal */
   bool *columns;       /* of the shape: those that change in an update */
 } Act;
-
-double swap_seconds(void); /* monotonic */
 
 /* Takes the lease and the gate's pass, and opens the writer. `verb`: a transition that the state must have. */
 bool act_begin(Act *act, const char *verb, GateAct gate, double need, Error *err);

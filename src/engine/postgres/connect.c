@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "engine/postgres/postgres_int.h"
 #include "engine/postgres/postgres_sql.h"
 
@@ -175,17 +176,11 @@ bool pg_connect(PgEngine *engine, Error *err) {
   return false;
 }
 
-static double monotonic_seconds(void) {
-  struct timespec at;
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
-}
-
 bool pg_reconnect(PgEngine *engine, Error *err) {
-  double begun = monotonic_seconds();
+  double begun = clock_seconds();
   long pause_ms = 100;
   for (int tries = 1; !pg_connect(engine, err); tries++, pause_ms *= 3) {
-    if (tries == 5 || monotonic_seconds() - begun + (double)pause_ms / 1000 > 10) return false;
+    if (tries == 5 || clock_seconds() - begun + (double)pause_ms / 1000 > 10) return false;
     const struct timespec pause = {.tv_sec = pause_ms / 1000, .tv_nsec = pause_ms % 1000 * 1000000};
     nanosleep(&pause, NULL);
   }

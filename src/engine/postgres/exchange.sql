@@ -234,9 +234,6 @@ CREATE OR REPLACE VIEW {view} AS {rows}
 -- name: side
 SELECT tableoid AS tidegate_part, ctid AS tidegate_tid, {instant} AS tidegate_at, {stored} FROM {table} WHERE {in_range}
 
--- name: drop_view
-DROP VIEW {changes}
-
 -- name: counts
 -- $1 the backfill: what the batches have told.
 SELECT coalesce(sum(inserts), 0), coalesce(sum(updates), 0), coalesce(sum(deletes), 0) FROM {ledger}.date WHERE backfill = $1

@@ -4,13 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "engine/postgres/postgres_int.h"
-
-static double monotonic_seconds(void) {
-  struct timespec at;
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
-}
 
 /* ---- one statement --------------------------------------------------------------------------------------------- */
 
@@ -31,13 +26,13 @@ static void request_cancel(PgEngine *engine) {
 
 /* Waits until PQgetResult does not block: the server has answered, or the connection is gone. */
 static void wait_for_answer(PgEngine *engine, bool *stopped) {
-  double asked = monotonic_seconds();
+  double asked = clock_seconds();
   while (PQisBusy(engine->conn)) {
     struct pollfd socket = {.fd = PQsocket(engine->conn), .events = POLLIN};
     int ready = poll(&socket, 1, ASK_MS);
     if (ready > 0 && !PQconsumeInput(engine->conn)) return;
     if (ready < 0 && errno != EINTR) return;
-    double now = monotonic_seconds();
+    double now = clock_seconds();
     if (now - asked < ASK_MS / 1000.0 && ready >= 0) continue;
     asked = now;
     if (!*stopped && !must_stop(engine, now)) continue;

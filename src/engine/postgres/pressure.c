@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "engine/postgres/postgres_sql.h"
 #include "engine/postgres/work.h"
 #include "time/quantity.h"
@@ -174,12 +175,6 @@ static bool look_at_readers(Look *look, Error *err) {
 
 /* ---- the canary ------------------------------------------------------------------------------------------------- */
 
-static double monotonic_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* The canary's time; *ret_cut: it was cut off. */
 static bool ask_canary(Look *look, double *ret_seconds, bool *ret_cut, Error *err) {
   static const char doing[] = "asking the canary of `budget: canary`";
@@ -191,9 +186,9 @@ static bool ask_canary(Look *look, double *ret_seconds, bool *ret_cut, Error *er
   if (!pg_begin(engine, false, &own, doing, err)) return false;
   bool ok = pg_run(engine, sql_session_read_only, NULL, 0, NULL, doing, err) &&
             pg_run(engine, sql_pressure_canary_limit, values, 1, NULL, doing, err);
-  double began = monotonic_seconds();
+  double began = clock_seconds();
   bool asked = ok && pg_query(engine, look->limits->canary, NULL, 0, &result, doing, err);
-  *ret_seconds = monotonic_seconds() - began;
+  *ret_seconds = clock_seconds() - began;
   *ret_cut = ok && !asked && strcmp(pg_sqlstate(engine), "57014") == 0;
   pg_undo(engine, own); /* there is nothing to keep */
   if (asked || *ret_cut) return true;

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "engine/sqlite/compare.h"
 #include "engine/sqlite/sqlite_sql.h"
 #include "engine/sqlite/work.h"
@@ -15,20 +16,14 @@
 /* Statements run this many virtual-machine steps between two looks at the clock and the caller. */
 enum { PROGRESS_STEPS = 20000 };
 
-static double monotonic_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static int on_progress(void *context) {
   SqliteEngine *engine = context;
   if (engine->interrupt != NULL && !engine->interrupt->go_on(engine->interrupt->context)) return 1;
-  return engine->deadline > 0 && monotonic_seconds() > engine->deadline;
+  return engine->deadline > 0 && clock_seconds() > engine->deadline;
 }
 
 void sqlite_deadline(SqliteEngine *engine, double seconds) {
-  engine->deadline = seconds > 0 ? monotonic_seconds() + seconds : 0;
+  engine->deadline = seconds > 0 ? clock_seconds() + seconds : 0;
 }
 
 static void sqlite_close_engine(Engine *base) {
