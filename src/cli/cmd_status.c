@@ -62,7 +62,8 @@ static void read_grain(Session *session, StatusFacts *facts) {
     return;
   if (spec.grain.text != NULL) grain_parse(spec.grain.text, &facts->grain);
   if (spec.zone.text != NULL) zone_open(&session->arena, spec.zone.text, &facts->date_zone, &ignored);
-  if (spec.production.zone.text != NULL) zone_open(&session->arena, spec.production.zone.text, &facts->zone, &ignored);
+  if (spec.production.when.zone.text != NULL)
+    zone_open(&session->arena, spec.production.when.zone.text, &facts->zone, &ignored);
 }
 
 static int run(Session *session) {

@@ -39,7 +39,7 @@ bool gate_schedule_unknown(const GateCase *gate, GateReason *ret) {
 }
 
 bool gate_p95_unknown(const GateCase *gate, GateReason *ret) {
-  if (gate->plan->clock.rule.schedule == NULL || gate->plan->spec.production.p95 >= 0) return false;
+  if (gate->plan->clock.rule.schedule == NULL || gate->plan->spec.production.when.p95 >= 0) return false;
   gate_because(gate, ret, "how long production's run takes is not declared: when its work is over is unknown");
   return gate_advise(gate, ret,
                      "write p95 under production: the time within which 19 of 20 runs end, for example "

@@ -5,14 +5,15 @@
 static bool resolve_schedule(Resolver *resolver, const Zone *zone, Error *err) {
   const SpecProduction *production = &resolver->spec->production;
   PlanClock *clock = &resolver->plan->clock;
-  clock->declared = production->schedule.text != NULL || production->none;
-  clock->rule = (BusyRule){
-      .p95 = production->p95 < 0 ? 0 : production->p95, .guard = production->guard, .jitter = production->jitter};
-  clock->running = production->running.text;
-  if (production->schedule.text == NULL) return true;
-  return schedule_parse(resolver->arena, production->dialect, production->schedule.text, zone, &clock->rule.schedule,
-                        err) ||
-         plan_at_place(&production->schedule.place, err);
+  clock->declared = production->when.expression.text != NULL || production->none;
+  clock->rule = (BusyRule){.p95 = production->when.p95 < 0 ? 0 : production->when.p95,
+                           .guard = production->when.guard,
+                           .jitter = production->when.jitter};
+  clock->running = production->live.running.text;
+  if (production->when.expression.text == NULL) return true;
+  return schedule_parse(resolver->arena, production->when.dialect, production->when.expression.text, zone,
+                        &clock->rule.schedule, err) ||
+         plan_at_place(&production->when.expression.place, err);
 }
 
 static bool resolve_idle(Resolver *resolver, const Zone *production_zone, Error *err) {
@@ -29,15 +30,15 @@ static bool resolve_idle(Resolver *resolver, const Zone *production_zone, Error 
 bool plan_resolve_clock(Resolver *resolver, Error *err) {
   const Spec *spec = resolver->spec;
   const Zone *zone = resolver->plan->day_zone;
-  const SpecText *declared = &spec->production.zone;
+  const SpecText *declared = &spec->production.when.zone;
   if (declared->text != NULL && !zone_open(resolver->arena, declared->text, &zone, err))
     return plan_at_place(&declared->place, err);
-  if (spec->production.schedule.text != NULL || spec->idle.text != NULL)
+  if (spec->production.when.expression.text != NULL || spec->idle.text != NULL)
     plan_infer(resolver, "production.zone", zone_name(zone),
                declared->text != NULL    ? "spec"
                : spec->zone.text != NULL ? "the zone of the dates"
                                          : "default");
-  if (spec->production.schedule.text != NULL && declared->text == NULL && spec->zone.text == NULL)
+  if (spec->production.when.expression.text != NULL && declared->text == NULL && spec->zone.text == NULL)
     plan_warn(resolver->arena, resolver->plan,
               "production's schedule has no zone: it is read by UTC; if its scheduler runs by another, write it under "
               "production");

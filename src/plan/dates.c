@@ -119,11 +119,11 @@ static bool choose_zone(Resolver *resolver, Error *err) {
   }
   plan->day_zone = zone;
   plan->shape.codec.zone = plan->shape.codec.kind == DATE_TEXT ? zone_utc() : zone;
-  const char *production = spec->production.zone.text;
+  const char *production = spec->production.when.zone.text;
   if (spec->zone.text == NULL && production != NULL && strcmp(production, zone_name(zone)) != 0) {
     if (plan->shape.codec.kind == DATE_TEXT) {
       if (!zone_open(resolver->arena, production, &plan->day_zone, err))
-        return plan_at_place(&spec->production.zone.place, err);
+        return plan_at_place(&spec->production.when.zone.place, err);
       from = "production.zone";
     } else {
       plan_warn(resolver->arena, plan,

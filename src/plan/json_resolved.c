@@ -94,12 +94,12 @@ static void put_clock(const Plan *plan, Json *json) {
   json_bool(json, "declared", clock->declared);
   json_bool(json, "none", production->none);
   json_text(json, "schedule", clock->rule.schedule == NULL ? NULL : schedule_expression(clock->rule.schedule));
-  json_text(json, "dialect", clock->rule.schedule == NULL ? NULL : production->dialect);
+  json_text(json, "dialect", clock->rule.schedule == NULL ? NULL : production->when.dialect);
   json_text(json, "zone", clock->rule.schedule == NULL ? NULL : zone_name(schedule_zone(clock->rule.schedule)));
-  if (production->p95 < 0)
+  if (production->when.p95 < 0)
     json_null(json, "p95");
   else
-    json_real(json, "p95", production->p95);
+    json_real(json, "p95", production->when.p95);
   json_real(json, "guard", clock->rule.guard);
   json_real(json, "jitter", clock->rule.jitter);
   json_text(json, "running", clock->running);

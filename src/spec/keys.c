@@ -17,6 +17,7 @@ enum {
 };
 
 #define AT(member) offsetof(Spec, member)
+#define JOB(member) offsetof(SpecJob, member)
 #define ITEM(member) offsetof(SpecDownstream, member)
 
 static const SpecRow rows[] = {
@@ -154,32 +155,38 @@ static const SpecRow rows[] = {
       "the job that writes the target; none when nothing is scheduled"},
      spec_read_production,
      0},
-    {{"production.schedule", ANY, NULL, "\"0 2 * * *\"", "when it starts"}, spec_read_text, AT(production.schedule)},
-    {{"production.dialect", ANY, "vixie", "vixie", "whose schedule language that is; never guessed"},
-     spec_read_dialect,
-     AT(production.dialect)},
-    {{"production.zone", ANY, NULL, "America/New_York", "the time zone of the schedule"},
-     spec_read_text,
-     AT(production.zone)},
-    {{"production.p95", ANY, NULL, "20m", "how long 95 of 100 runs take at most"},
-     spec_read_duration,
-     AT(production.p95)},
-    {{"production.guard", ANY, "15m", "15m", "time kept free before and after every run"},
-     spec_read_duration,
-     AT(production.guard)},
-    {{"production.jitter", ANY, "0", "5m", "how much later than scheduled a run may start"},
-     spec_read_duration,
-     AT(production.jitter)},
-    {{"production.running", ANY, NULL, "|\n  SELECT count(*) FROM job_runs WHERE ended_at IS NULL",
-      "SQL that gives a number: above 0, a run is going on now"},
-     spec_read_sql,
-     AT(production.running)},
+#define GROUP(name, example, description) {{"production." name, ANY, NULL, example, description}, spec_read_group, 0},
+#define KEY(name, fallback, example, description, read, member) \
+  {{"production." name, ANY, fallback, example, description}, read, AT(production.member)},
+#include "spec/job_keys.def"
+#undef KEY
+#undef GROUP
     {{"production.lookback", ANY, "0", "3", "the job rewrites its last N dates at every run"},
      spec_read_count,
      AT(production.lookback)},
     {{"production.lookback_fixed", ANY, "no", "yes", "the job itself is right by now"},
      spec_read_bool,
      AT(production.lookback_fixed)},
+    {{"jobs", PIPELINE, NULL, "{nightly_load: {writes: [daily_delays], schedule: \"0 2 * * *\", p95: 20m}}",
+      "by name, the jobs that write or read tables: those that write the target, read it or feed it close the window; "
+      "in "
+      "a target's entry, what differs for it"},
+     spec_read_jobs,
+     0},
+    {{"jobs.writes", PIPELINE, NULL, "[daily_delays]", "the tables that it writes"}, spec_read_texts, JOB(writes)},
+    {{"jobs.reads", PIPELINE, NULL, "[flights]", "the tables that it reads"}, spec_read_texts, JOB(reads)},
+#define GROUP(name, example, description) {{"jobs." name, PIPELINE, NULL, example, description}, spec_read_group, 0},
+#define KEY(name, fallback, example, description, read, member) \
+  {{"jobs." name, PIPELINE, fallback, example, description}, read, JOB(member)},
+#include "spec/job_keys.def"
+#undef KEY
+#undef GROUP
+    {{"freeze", PIPELINE, NULL, "[2026-12-24..2026-12-26, month end, {file: holidays.txt}]",
+      "days on which no backfill works: dates, ranges, days of every year (24 December, 12-24..12-26), month end, "
+      "month "
+      "end 2 (the last two days), files of one date or range a line; in production.zone"},
+     spec_read_freeze,
+     0},
     {{"idle", ANY, NULL, "22:00-06:00", "the hours in which a backfill may work; or a map of hours and zone"},
      spec_read_idle,
      0},
@@ -269,7 +276,7 @@ const SpecRow *spec_row(const char *parent, const char *name) {
 /* The first key inside another key that has this name: `schedule` written at the top. */
 static const SpecRow *inner_row(const char *name) {
   for (size_t i = 0; i < N_ROWS; i++) {
-    const char *dot = strchr(rows[i].key.name, '.');
+    const char *dot = strrchr(rows[i].key.name, '.');
     if (dot != NULL && strcmp(dot + 1, name) == 0) return &rows[i];
   }
   return NULL;

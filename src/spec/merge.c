@@ -65,7 +65,8 @@ static bool read_backfill(SpecReader *reader, const SpecInput *backfill, const D
 
 /* Defaults have no file in their places. Inner keys of lists have theirs where the items are read. */
 static bool read_defaults(SpecReader *reader, Spec *spec) {
-  static const char *const groups[] = {"", "recompute", "allow", "production", "budget", "sample", "postgres"};
+  static const char *const groups[] = {"",       "recompute", "allow",   "production", "production.live",
+                                       "budget", "sample",    "postgres"};
   for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
     if (!spec_apply_defaults(reader, groups[i], spec)) return false;
   return true;
@@ -74,7 +75,7 @@ static bool read_defaults(SpecReader *reader, Spec *spec) {
 bool spec_merge(Arena *arena, const SpecInput *backfill, const SpecInput *pipeline, const char *target, Spec *ret_spec,
                 Error *err) {
   SpecReader reader = {.arena = arena, .err = err};
-  Spec spec = {.production.p95 = -1};
+  Spec spec = {.production.when.p95 = -1};
   const DocNode *root = NULL;
   if (!read_defaults(&reader, &spec)) return false;
   if (target != NULL) spec.target.text = arena_strdup(arena, target);
@@ -84,7 +85,7 @@ bool spec_merge(Arena *arena, const SpecInput *backfill, const SpecInput *pipeli
   }
   if (pipeline != NULL && pipeline->text != NULL && !read_pipeline(&reader, pipeline, target, &spec)) return false;
   if (backfill != NULL && !read_backfill(&reader, backfill, root, &spec)) return false;
-  if (spec.idle_zone.text == NULL) spec.idle_zone = spec.production.zone;
+  if (spec.idle_zone.text == NULL) spec.idle_zone = spec.production.when.zone;
   *ret_spec = spec;
   return true;
 }

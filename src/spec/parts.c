@@ -115,8 +115,9 @@ bool spec_read_production(SpecReader *reader, const SpecRow *row, const DocNode 
   Spec *spec = member;
   if (value->kind == DOC_SCALAR && strcmp(value->text, "none") == 0) {
     SpecReader defaults = {.arena = reader->arena, .level = reader->level, .err = reader->err};
-    spec->production = (SpecProduction){.p95 = -1, .none = true};
-    return spec_apply_defaults(&defaults, row->key.name, spec);
+    spec->production = (SpecProduction){.when.p95 = -1, .none = true};
+    return spec_apply_defaults(&defaults, "production", spec) &&
+           spec_apply_defaults(&defaults, "production.live", spec);
   }
   if (value->kind == DOC_SCALAR) {
     spec_refuse(reader, value, "“production” must be none or a map of its keys");
@@ -207,6 +208,10 @@ static const char *directory(Arena *arena, const char *file) {
   return slash == NULL ? "" : arena_strndup(arena, file, (size_t)(slash - file) + 1);
 }
 
+const char *spec_beside(const SpecReader *reader, const char *path) {
+  return *path == '/' ? path : arena_printf(reader->arena, "%s%s", directory(reader->arena, reader->file), path);
+}
+
 /* The part of a URL up to `end`, without its %XX. */
 static const char *decoded(Arena *arena, const char *text, const char *end) {
   char *out = arena_strndup(arena, text, (size_t)(end - text)), *to = out;
@@ -272,7 +277,6 @@ bool spec_read_database(SpecReader *reader, const SpecRow *row, const DocNode *v
     spec->database_path = path;
     return true;
   }
-  spec->database_path =
-      *path == '/' ? path : arena_printf(reader->arena, "%s%s", directory(reader->arena, reader->file), path);
+  spec->database_path = spec_beside(reader, path);
   return true;
 }

@@ -65,16 +65,61 @@ typedef struct SpecDownstream {
 
 typedef enum SpecTriggers { TRIGGERS_DENY, TRIGGERS_FIRE, TRIGGERS_SKIP } SpecTriggers;
 
-typedef struct SpecProduction {
-  SpecText schedule;   /* cron text; text NULL: not given */
+/* How Airflow is asked. Secrets stand in the environment or in a file, never here. */
+typedef struct SpecAirflow {
+  SpecText url, dag, user, password_env, token_env, token_file;
+  int version; /* 2, 3; 0: ask the server */
+} SpecAirflow;
+
+/* How it is told whether a job runs now: everything given is asked. text NULL, n 0: not given. */
+typedef struct SpecLive {
+  SpecAirflow airflow;
+  SpecText application, role, query; /* of the job's sessions in PostgreSQL; query: a LIKE pattern */
+  SpecText advisory_lock;            /* "42" or "7,42" */
+  SpecText running;                  /* SQL that gives a number: above 0 = a run is going on now */
+  SpecText systemd;                  /* a unit */
+  SpecText process;                  /* an extended regular expression of a command line */
+  SpecText lock_file;
+  SpecText heartbeat;      /* SQL that gives a time … */
+  double heartbeat_within; /* … that is at most so many seconds ago while the job runs */
+  SpecTexts command;       /* argv: status 0 idle, 1 running, else unknown */
+  double timeout;          /* seconds for each question */
+} SpecLive;
+
+/* When a job runs, and how long. */
+typedef struct SpecSchedule {
+  SpecText expression; /* text NULL: not given */
   const char *dialect; /* "vixie" unless given */
   SpecText zone;
+  bool interval;             /* Airflow's data intervals: a run starts at the end of the interval that labels it */
   double p95, guard, jitter; /* seconds; p95 < 0: not given */
-  SpecText running;          /* SQL that gives a number: above 0 = a production run is running now */
-  int lookback;              /* the job rewrites its last N dates; 0: it does not */
-  bool lookback_fixed;       /* the job itself is right by now */
-  bool none;                 /* `production: none`: nothing is scheduled, declared */
+  int runs;                  /* that p95 rests on; 0: a person declared it */
+  SpecText measured;         /* "2026-11-01": the day on which schedule and p95 were read … */
+  SpecText from;             /* … and where */
+} SpecSchedule;
+
+typedef struct SpecJob {
+  SpecText name;
+  SpecTexts writes, reads; /* tables */
+  SpecSchedule when;
+  SpecLive live;
+} SpecJob;
+
+/* The job that writes the target. */
+typedef struct SpecProduction {
+  SpecSchedule when;
+  SpecLive live;
+  int lookback;        /* the job rewrites its last N dates; 0: it does not */
+  bool lookback_fixed; /* the job itself is right by now */
+  bool none;           /* `production: none`: nothing is scheduled, declared */
 } SpecProduction;
+
+/* A time in which nothing may be done: a text such as "2026-12-24", or the name of a file of them. */
+typedef struct SpecFreeze {
+  SpecText text;
+  bool file; /* text is a path, relative to the file it stands in: `path` is resolved */
+  const char *path;
+} SpecFreeze;
 
 typedef struct SpecBudget {
   double batch, statement, lock, swap_lock, lag; /* seconds */
@@ -134,6 +179,10 @@ typedef struct Spec {
   SpecTriggers triggers;
 
   SpecProduction production;
+  const SpecJob *jobs; /* every job of the pipeline, as far as it is written down */
+  size_t n_jobs;
+  const SpecFreeze *freezes;
+  size_t n_freezes;
   SpecText idle;      /* "22:00-06:00" */
   SpecText idle_zone; /* the production zone unless given */
   SpecBudget budget;

@@ -79,6 +79,16 @@ SpecRead spec_read_grain, spec_read_date_kind; /* SpecText */
 SpecRead spec_read_command;                    /* SpecTexts */
 SpecRead spec_read_dialect, spec_read_needs;   /* const char * */
 
+/* A path, relative to the file being read. */
+const char *spec_beside(const SpecReader *reader, const char *path);
+
+/* jobs.c */
+
+SpecRead spec_read_jobs, spec_read_freeze;                      /* Spec * */
+SpecRead spec_read_timetable;                                   /* bool: data intervals */
+SpecRead spec_read_airflow_version;                             /* int */
+SpecRead spec_read_day, spec_read_url, spec_read_advisory_lock; /* SpecText */
+
 /* lists.c: Spec * */
 
 SpecRead spec_read_changes, spec_read_tolerance, spec_read_sources, spec_read_downstream;

@@ -30,7 +30,7 @@ bool spec_refuse(SpecReader *reader, const DocNode *node, const char *format, ..
 }
 
 bool spec_hint_example(SpecReader *reader, const SpecRow *row) {
-  const char *name = row->key.name, *dot = strchr(name, '.');
+  const char *name = row->key.name, *dot = strrchr(name, '.');
   if (dot != NULL)
     return error_hint(reader->err, "write, inside “%.*s”: %s: %s", (int)(dot - name), name, dot + 1, row->key.example);
   return error_hint(reader->err, "write, for example: %s: %s", name, row->key.example);

@@ -212,13 +212,14 @@ static void put_facts(Buf *out, Arena *arena, const RunbookFacts *facts) {
   const Spec *spec = facts->spec;
   const SpecProduction *production = &spec->production;
   const SpecBudget *budget = &spec->budget;
-  const char *schedule = production->none ? "none, declared" : production->schedule.text;
-  if (production->schedule.text != NULL)
-    schedule = arena_printf(arena, "%s (%s, %s); takes %s, guard %s, start jitter %s", schedule, production->dialect,
-                            production->zone.text == NULL ? "UTC" : production->zone.text,
-                            production->p95 < 0 ? "?" : words_duration(arena, production->p95),
-                            words_duration(arena, production->guard),
-                            production->jitter > 0 ? words_duration(arena, production->jitter) : "none");
+  const char *schedule = production->none ? "none, declared" : production->when.expression.text;
+  if (production->when.expression.text != NULL)
+    schedule =
+        arena_printf(arena, "%s (%s, %s); takes %s, guard %s, start jitter %s", schedule, production->when.dialect,
+                     production->when.zone.text == NULL ? "UTC" : production->when.zone.text,
+                     production->when.p95 < 0 ? "?" : words_duration(arena, production->when.p95),
+                     words_duration(arena, production->when.guard),
+                     production->when.jitter > 0 ? words_duration(arena, production->when.jitter) : "none");
   buf_puts(out, "| | |\n|---|---|\n");
   put_fact(out, arena, "target", facts->target);
   put_fact(out, arena, "database", facts->database);

@@ -84,7 +84,7 @@ static void good_scene(Scene *scene) {
   plan->space = (SpaceFacts){1000, 5000000};
   plan->space_needed = 1000000;
   plan->spec.retention = 7 * DAY;
-  plan->spec.production.p95 = 1200;
+  plan->spec.production.when.p95 = 1200;
   plan->clock.declared = true;
   plan->clock.rule = (BusyRule){.p95 = 1200, .guard = 900};
   if (!schedule_parse(&scene->arena, "vixie", "0 2 * * *", zone_utc(), &plan->clock.rule.schedule, &err))
@@ -139,7 +139,7 @@ static void no_schedule(Scene *s) {
   s->plan.clock.declared = false;
   s->plan.clock.rule.schedule = NULL;
 }
-static void no_p95(Scene *s) { s->plan.spec.production.p95 = -1; }
+static void no_p95(Scene *s) { s->plan.spec.production.when.p95 = -1; }
 static void lookback(Scene *s) { s->plan.spec.production.lookback = 3; }
 static void running(Scene *s) {
   s->plan.clock.running = "…";
@@ -223,7 +223,7 @@ static void declared_things_are_allowed(void **state) {
   assert_true(judge(&scene, GATE_PLAN).allow);
   no_schedule(&scene);
   scene.plan.clock.declared = true; /* production: none */
-  scene.plan.spec.production.p95 = -1;
+  scene.plan.spec.production.when.p95 = -1;
   Verdict verdict = judge(&scene, GATE_PLAN);
   assert_true(verdict.allow);
   assert_int_equal(verdict.window.from, scene.now);

@@ -13,21 +13,49 @@ static void every_key_is_described(void **state) {
   assert_null(spec_key(SIZE_MAX));
 }
 
+/* What the parent of an inner key asks for beside it. */
+static const char *beside(const char *name) {
+  static const struct {
+    const char *begin, *line;
+  } wanted[] = {{"recompute.shell", "command: a | b"},
+                {"recompute.timeout", "command: [a]"},
+                {"downstream.name", NULL},
+                {"downstream.", "name: x"},
+                {"jobs.writes", NULL},
+                {"jobs.", "writes: [x]"}};
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+    if (strncmp(name, wanted[i].begin, strlen(wanted[i].begin)) == 0) return wanted[i].line;
+  return NULL;
+}
+
+/* A new line, this deep inside. */
+static void put_indent(Buf *out, int depth) { buf_printf(out, "%*s", 2 * depth, ""); }
+
 /* "parent:\n  name: example\n", with what its parent asks for beside it. */
 static const char *lines_of(Arena *arena, const SpecKey *key, const char *value) {
-  const char *dot = strchr(key->name, '.');
-  if (dot == NULL) return arena_printf(arena, "%s: %s\n", key->name, value);
-  const char *beside = strcmp(key->name, "recompute.shell") == 0                                 ? "  command: a | b\n"
-                       : strcmp(key->name, "recompute.timeout") == 0                             ? "  command: [a]\n"
-                       : strncmp(key->name, "downstream.", 11) == 0 && strcmp(dot, ".name") != 0 ? "  name: x\n"
-                                                                                                 : "";
-  BUF_SCOPED indented = {0};
-  for (const char *c = value; *c != '\0'; c++) {
-    buf_putc(&indented, *c);
-    if (*c == '\n') buf_puts(&indented, "  ");
+  BUF_SCOPED out = {0};
+  const char *name = key->name;
+  int depth = 0;
+  for (const char *dot; (dot = strchr(name, '.')) != NULL; name = dot + 1) {
+    put_indent(&out, depth++);
+    buf_printf(&out, "%.*s:\n", (int)(dot - name), name);
+    if (depth > 1) continue;
+    if (strncmp(name, "jobs.", 5) == 0) {
+      put_indent(&out, depth++);
+      buf_puts(&out, "nightly_load:\n");
+    }
+    if (beside(key->name) == NULL) continue;
+    put_indent(&out, depth);
+    buf_printf(&out, "%s\n", beside(key->name));
   }
-  return arena_printf(arena, "%.*s:\n%s  %s: %s\n", (int)(dot - key->name), key->name, beside, dot + 1,
-                      buf_text(&indented));
+  put_indent(&out, depth);
+  buf_printf(&out, "%s: ", name);
+  for (const char *c = value; *c != '\0'; c++) {
+    buf_putc(&out, *c);
+    if (*c == '\n') put_indent(&out, depth);
+  }
+  buf_putc(&out, '\n');
+  return arena_strdup(arena, buf_text(&out));
 }
 
 /* A backfill without the line that a key of the test gives again. */

@@ -32,7 +32,7 @@ static void the_design_s_own_example(void **state) {
               "SELECT flight_date, count(*) AS flights\n"
               "FROM flights WHERE flight_date >= :from AND flight_date < :to GROUP BY 1\n",
               "dir/b.yaml", 11, 3);
-  assert_string_equal(spec.production.schedule.text, "0 2 * * *");
+  assert_string_equal(spec.production.when.expression.text, "0 2 * * *");
   assert_string_equal(spec.backfill_file.file, "dir/b.yaml");
   assert_memory_equal(spec.backfill_file.source, "target: daily", 13);
   assert_null(spec.pipeline_file.file);
@@ -41,13 +41,13 @@ static void the_design_s_own_example(void **state) {
 static void every_default(void **state) {
   ARENA_SCOPED arena = {0};
   Spec spec = parse_with(&arena, "");
-  assert_true(spec.production.guard == 900 && spec.production.jitter == 0 && spec.production.p95 == -1);
-  assert_string_equal(spec.production.dialect, "vixie");
+  assert_true(spec.production.when.guard == 900 && spec.production.when.jitter == 0 && spec.production.when.p95 == -1);
+  assert_string_equal(spec.production.when.dialect, "vixie");
   assert_int_equal(spec.production.lookback, 0);
   assert_false(spec.production.lookback_fixed || spec.production.none);
-  assert_null(spec.production.schedule.text);
-  assert_null(spec.production.zone.text);
-  assert_null(spec.production.running.text);
+  assert_null(spec.production.when.expression.text);
+  assert_null(spec.production.when.zone.text);
+  assert_null(spec.production.live.running.text);
   assert_true(spec.budget.batch == 60 && spec.budget.statement == 300 && spec.budget.lock == 1.5);
   assert_true(spec.budget.swap_lock == 10 && spec.budget.lag == 10 && spec.budget.duty == 0.5);
   assert_int_equal(spec.budget.lock_tries, 20);
@@ -89,8 +89,8 @@ static void the_nearer_file_wins(void **state) {
   assert_text(spec.owner, "delays team", "top/tidegate.yaml", 4, 12);
   assert_text(spec.grain, "day", "top/tidegate.yaml", 11, 8);
   assert_int_equal(spec.key.n, 2);
-  assert_true(spec.production.p95 == 1800 && spec.production.guard == 60);
-  assert_text(spec.production.schedule, "0 2 * * *", "top/tidegate.yaml", 14, 24);
+  assert_true(spec.production.when.p95 == 1800 && spec.production.when.guard == 60);
+  assert_text(spec.production.when.expression, "0 2 * * *", "top/tidegate.yaml", 14, 24);
   assert_text(spec.target, "daily_delays", "dir/b.yaml", 1, 9);
   assert_string_equal(spec.database_path, "top/top.db");
   assert_string_equal(spec.pipeline_file.file, "top/tidegate.yaml");
@@ -99,9 +99,9 @@ static void the_nearer_file_wins(void **state) {
   assert_text(spec.owner, "me", "dir/b.yaml", 6, 8);
   assert_int_equal(spec.key.n, 1);
   assert_true(spec.production.none);
-  assert_null(spec.production.schedule.text);
-  assert_true(spec.production.guard == 900 && spec.production.p95 == -1);
-  assert_string_equal(spec.production.dialect, "vixie");
+  assert_null(spec.production.when.expression.text);
+  assert_true(spec.production.when.guard == 900 && spec.production.when.p95 == -1);
+  assert_string_equal(spec.production.when.dialect, "vixie");
   assert_string_equal(spec.database_path, "dir/own.db");
 }
 
@@ -109,7 +109,7 @@ static void a_schedule_ends_a_none_above(void **state) {
   ARENA_SCOPED arena = {0};
   Spec spec = parse_both(&arena, backfill_with(&arena, "production: {schedule: 0 2 * * *}\n"), "production: none\n");
   assert_false(spec.production.none);
-  assert_string_equal(spec.production.schedule.text, "0 2 * * *");
+  assert_string_equal(spec.production.when.expression.text, "0 2 * * *");
 }
 
 static void a_target_without_an_entry_takes_the_top(void **state) {

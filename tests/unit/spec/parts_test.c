@@ -9,7 +9,7 @@ static void words_out_of_a_few(void **state) {
   assert_text(spec.date_kind, "julian_day", "dir/b.yaml", 9, 12);
   assert_false(parse_with(&arena, "shadow: thin\n").full_shadow);
   assert_int_equal(parse_with(&arena, "triggers: fire\n").triggers, TRIGGERS_FIRE);
-  assert_string_equal(parse_with(&arena, "production: {dialect: vixie}\n").production.dialect, "vixie");
+  assert_string_equal(parse_with(&arena, "production: {dialect: vixie}\n").production.when.dialect, "vixie");
   refused_with("shadow: fat\n", "b.yaml:6:9", "cannot be “fat”: it is one of thin, full", "shadow: fat\n        ^",
                "shadow: full");
   refused_with("triggers: skipp\n", "b.yaml:6:11", "one of deny, fire, skip", "triggers: skipp\n          ^",
@@ -57,10 +57,11 @@ static void production(void **state) {
       parse_with(&arena,
                  "production:\n  schedule: 0 2 * * *\n  zone: America/New_York\n  p95: 20m\n  guard: 5m\n  jitter: 1m\n"
                  "  running: SELECT 0\n  lookback: 3\n  lookback_fixed: yes\n");
-  assert_text(spec.production.schedule, "0 2 * * *", "dir/b.yaml", 7, 13);
-  assert_text(spec.production.zone, "America/New_York", "dir/b.yaml", 8, 9);
-  assert_text(spec.production.running, "SELECT 0", "dir/b.yaml", 12, 12);
-  assert_true(spec.production.p95 == 1200 && spec.production.guard == 300 && spec.production.jitter == 60);
+  assert_text(spec.production.when.expression, "0 2 * * *", "dir/b.yaml", 7, 13);
+  assert_text(spec.production.when.zone, "America/New_York", "dir/b.yaml", 8, 9);
+  assert_text(spec.production.live.running, "SELECT 0", "dir/b.yaml", 12, 12);
+  assert_true(spec.production.when.p95 == 1200 && spec.production.when.guard == 300 &&
+              spec.production.when.jitter == 60);
   assert_int_equal(spec.production.lookback, 3);
   assert_true(spec.production.lookback_fixed);
   assert_false(spec.production.none);

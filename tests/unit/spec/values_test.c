@@ -87,8 +87,8 @@ static void whole_numbers(void **state) {
 static void durations(void **state) {
   ARENA_SCOPED arena = {0};
   Spec spec = parse_with(&arena, "retention: 1h30m\nproduction: {guard: 0, jitter: 500ms, p95: '20m'}\n");
-  assert_true(spec.retention == 5400 && spec.production.guard == 0 && spec.production.jitter == 0.5 &&
-              spec.production.p95 == 1200);
+  assert_true(spec.retention == 5400 && spec.production.when.guard == 0 && spec.production.when.jitter == 0.5 &&
+              spec.production.when.p95 == 1200);
   refused_with("retention: 7\n", "b.yaml:6:12", "“retention”: ", "retention: 7\n           ^", "7d");
   refused_with("retention: soon\n", "b.yaml:6:12", "“retention”: ", "retention: soon\n           ^", "");
   refused_with("retention: -7d\n", "b.yaml:6:12", "“retention”", "retention: -7d\n           ^", "");
