@@ -1,21 +1,37 @@
 #ifndef TIDEGATE_TIME_DIALECT_H
 #define TIDEGATE_TIME_DIALECT_H
 
-#include "base/arena.h"
-#include "base/error.h"
-#include "time/civil.h"
+#include "time/schedule.h"
 
 /*
- * What a cron dialect must offer: a parser and a search over the wall clock, both without a zone; schedule.c makes
- * instants of it. A dialect is one file and one entry in the table of schedule.c. Private to this room.
+ * What a schedule dialect must offer. A dialect is one file and one line in the table of schedule.c, which makes
+ * instants of wall-clock times. Private to this room.
  */
-typedef struct Dialect {
-  const char *name;
-  /* Parses into a rule of the dialect's own type in the arena; refuses what cannot be predicted or never fires. */
-  bool (*parse)(Arena *arena, const char *expression, const void **ret_rule, Error *err);
-  /* The first wall-clock time at or after `from` that the rule matches; false if there is none before the year 10000.
-   */
+
+/* What an expression came to. Zeroed before `parse` but for `gap`, `overlap` and `and_days`. */
+typedef struct DialectRule {
+  const void *rule; /* of the dialect's own type, in the arena */
+  const char *zone; /* that the expression names itself (CRON_TZ=, the suffix of systemd); NULL: the caller's */
+  /* The dialect's policies; `parse` may set others where they hang on the expression. */
+  GapPolicy gap;
+  OverlapPolicy overlap;
+  /* In: both day fields must match, by the caller's wish. Only ever true for a dialect that `knows_and_days`. */
+  bool and_days;
+  /* It runs by the time that passed: nothing for a gap, both passes of a fold, whatever policy the caller names. */
+  bool rolling;
+  /* The first wall-clock second at or after `from`; false if there is none before the year 10000. */
   bool (*next)(const void *rule, const Civil *from, Civil *ret);
+  /* In its place, for what does not follow the wall clock: the first fire strictly after. */
+  bool (*next_instant)(const void *rule, Instant after, Instant *ret);
+} DialectRule;
+
+typedef struct Dialect {
+  /* What its scheduler does, where the caller names no policy; never GAP_OWN or OVERLAP_OWN. */
+  GapPolicy gap;
+  OverlapPolicy overlap;
+  bool knows_and_days;
+  /* Refuses what is not of the dialect, cannot be predicted or never fires, and says what to do. Errors: ERR_SPEC. */
+  bool (*parse)(Arena *arena, const char *expression, DialectRule *ret, Error *err);
 } Dialect;
 
 /* Vixie cron as cronie 1.7 has it: crontab(5), src/entry.c, src/cron.c. */

@@ -5,17 +5,16 @@
 #include "time/dialect.h"
 
 struct Schedule {
-  const Dialect *dialect;
-  const void *rule;
+  DialectRule rule;
   const char *expression;
   const Zone *zone;
 };
 
-/* The table of dialects. */
-#define DIALECTS(entry) entry(vixie)
+/* The table of dialects: the name of its constant, and its name for people. */
+#define DIALECTS(entry) entry(vixie, "vixie")
 
-#define DIALECT_ADDRESS(name) &dialect_##name,
-#define DIALECT_NAME(name) #name,
+#define DIALECT_ADDRESS(symbol, name) &dialect_##symbol,
+#define DIALECT_NAME(symbol, name) name,
 static const Dialect *const dialects[] = {DIALECTS(DIALECT_ADDRESS)};
 
 /* How schedulers read a wall-clock time that does not exist or exists twice: bits, so that readings can be united. */
@@ -31,23 +30,39 @@ const char *const *schedule_dialects(void) {
 
 static const Dialect *find_dialect(const char *name) {
   for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++)
-    if (strcmp(dialects[i]->name, name) == 0) return dialects[i];
+    if (strcmp(schedule_dialects()[i], name) == 0) return dialects[i];
   return NULL;
+}
+
+static bool parse(Arena *arena, const char *name, const char *expression, const Zone *zone, bool and_days,
+                  const Schedule **ret, Error *err) {
+  const Dialect *dialect = find_dialect(name);
+  if (dialect == NULL) {
+    error_set(err, ERR_SPEC, "the schedule dialect '%.40s' is not known, so its fires cannot be predicted", name);
+    return error_hint(err, "write the schedule as a vixie line that fires at least as often, or pause that job");
+  }
+  if (and_days && !dialect->knows_and_days) {
+    error_set(err, ERR_SPEC, "the %s dialect cannot be told to have both day fields match", name);
+    return error_hint(err, "leave that wish out: what its two day fields mean is fixed");
+  }
+  DialectRule rule = {.gap = dialect->gap, .overlap = dialect->overlap, .and_days = and_days};
+  if (!dialect->parse(arena, expression, &rule, err)) return false;
+  if (rule.zone != NULL && !zone_open(arena, rule.zone, &zone, err))
+    return error_wrap(err, "the zone that the schedule names");
+  Schedule *schedule = arena_alloc(arena, sizeof *schedule);
+  *schedule = (Schedule){rule, arena_strdup(arena, expression), zone};
+  *ret = schedule;
+  return true;
 }
 
 bool schedule_parse(Arena *arena, const char *dialect, const char *expression, const Zone *zone, const Schedule **ret,
                     Error *err) {
-  const Dialect *found = find_dialect(dialect);
-  if (found == NULL) {
-    error_set(err, ERR_SPEC, "the schedule dialect '%.40s' is not known, so its fires cannot be predicted", dialect);
-    return error_hint(err, "write the schedule as a vixie line that fires at least as often, or pause that job");
-  }
-  const void *rule;
-  if (!found->parse(arena, expression, &rule, err)) return false;
-  Schedule *schedule = arena_alloc(arena, sizeof *schedule);
-  *schedule = (Schedule){found, rule, arena_strdup(arena, expression), zone};
-  *ret = schedule;
-  return true;
+  return parse(arena, dialect, expression, zone, false, ret, err);
+}
+
+bool schedule_parse_and_days(Arena *arena, const char *dialect, const char *expression, const Zone *zone,
+                             const Schedule **ret, Error *err) {
+  return parse(arena, dialect, expression, zone, true, ret, err);
 }
 
 /* A stretch of time with one offset. */
@@ -65,7 +80,7 @@ static Span span_at(const Zone *zone, Instant at) {
 /* The first matching wall-clock time in [from, until), in seconds of the wall clock. */
 static bool next_wall(const Schedule *schedule, int64_t from, int64_t until, int64_t *ret_wall) {
   Civil civil = civil_from_seconds(from), fire;
-  if (!schedule->dialect->next(schedule->rule, &civil, &fire)) return false;
+  if (!schedule->rule.next(schedule->rule.rule, &civil, &fire)) return false;
   int64_t wall = civil_to_seconds(&fire);
   if (wall >= until) return false;
   *ret_wall = wall;
@@ -116,6 +131,7 @@ static bool next_in_gap(const Schedule *schedule, const Span *span, Instant afte
 static bool next_fire(const Schedule *schedule, Instant after, int readings, Instant *ret_at) {
   if (after < INSTANT_MIN) after = INSTANT_MIN - 1;
   if (after >= INSTANT_MAX) return false;
+  if (schedule->rule.next_instant != NULL) return schedule->rule.next_instant(schedule->rule.rule, after, ret_at);
   Instant best = INT64_MAX, at;
   for (Span span = span_at(schedule->zone, after - REACH); span.from < best;
        span = span_at(schedule->zone, span.until)) {
@@ -132,6 +148,9 @@ bool schedule_next(const Schedule *schedule, Instant after, GapPolicy gap, Overl
   static const int gaps[] = {[GAP_SKIP] = 0, [GAP_SHIFT] = READ_SHIFTED, [GAP_END] = READ_GAP_END};
   static const int overlaps[] = {
       [OVERLAP_FIRST] = READ_FIRST, [OVERLAP_SECOND] = READ_SECOND, [OVERLAP_BOTH] = READ_FIRST | READ_SECOND};
+  const DialectRule *rule = &schedule->rule;
+  gap = rule->rolling ? GAP_SKIP : gap == GAP_OWN ? rule->gap : gap;
+  overlap = rule->rolling ? OVERLAP_BOTH : overlap == OVERLAP_OWN ? rule->overlap : overlap;
   return next_fire(schedule, after, gaps[gap] | overlaps[overlap], ret_at);
 }
 

@@ -9,17 +9,21 @@
  */
 typedef struct Schedule Schedule;
 
-/* What a scheduler does with a wall-clock time that does not exist (gap) or exists twice (overlap). */
-typedef enum GapPolicy { GAP_SKIP, GAP_SHIFT, GAP_END } GapPolicy;
-typedef enum OverlapPolicy { OVERLAP_FIRST, OVERLAP_SECOND, OVERLAP_BOTH } OverlapPolicy;
+/* What a scheduler does with a wall-clock time that does not exist (gap) or exists twice (overlap); OWN: what the
+ * dialect's own does with this expression. */
+typedef enum GapPolicy { GAP_SKIP, GAP_SHIFT, GAP_END, GAP_OWN } GapPolicy;
+typedef enum OverlapPolicy { OVERLAP_FIRST, OVERLAP_SECOND, OVERLAP_BOTH, OVERLAP_OWN } OverlapPolicy;
 
 /*
  * Parses an expression of a dialect ("vixie"). Refused with the reason and what to do instead: what is not of the
- * dialect, what cannot be predicted
- * (@reboot, H, R, ~), what never fires (30 February). Lives in the arena. Errors: ERR_SPEC.
+ * dialect, what cannot be predicted (@reboot, H, R, ~), what never fires (30 February). A zone that the expression
+ * names takes the place of `zone`. Lives in the arena. Errors: ERR_SPEC.
  */
 bool schedule_parse(Arena *arena, const char *dialect, const char *expression, const Zone *zone, const Schedule **ret,
                     Error *err);
+/* The same for a scheduler that was told to have both day fields match (croniter's day_or=False). */
+bool schedule_parse_and_days(Arena *arena, const char *dialect, const char *expression, const Zone *zone,
+                             const Schedule **ret, Error *err);
 
 /* The names of the dialects, NULL-terminated. */
 const char *const *schedule_dialects(void);
@@ -37,6 +41,7 @@ bool schedule_next(const Schedule *schedule, Instant after, GapPolicy gap, Overl
 bool schedule_next_any(const Schedule *schedule, Instant after, Instant *ret_at);
 
 const char *schedule_expression(const Schedule *schedule);
+/* The zone of its wall clock: the expression's own, else the caller's. */
 const Zone *schedule_zone(const Schedule *schedule);
 
 #endif

@@ -195,7 +195,7 @@ static bool check_fires(const Rule *rule, Error *err) {
   return error_hint(err, "correct the day of month or the month, or leave the schedule out if nothing is scheduled");
 }
 
-static bool vixie_parse(Arena *arena, const char *expression, const void **ret_rule, Error *err) {
+static bool vixie_parse(Arena *arena, const char *expression, DialectRule *ret, Error *err) {
   Reader readers[N_FIELDS];
   uint64_t bits[N_FIELDS];
   while (is_blank(*expression)) expression++;
@@ -222,7 +222,8 @@ static bool vixie_parse(Arena *arena, const char *expression, const void **ret_r
   rule->weekdays = (uint32_t)((bits[WEEKDAY] | bits[WEEKDAY] >> 7) & 0x7f);
   rule->both_days = star;
   if (!check_fires(rule, err)) return false;
-  *ret_rule = rule;
+  ret->rule = rule;
+  ret->next = vixie_next;
   return true;
 }
 
@@ -277,4 +278,4 @@ static bool vixie_next(const void *opaque, const Civil *from, Civil *ret) {
   return false;
 }
 
-const Dialect dialect_vixie = {"vixie", vixie_parse, vixie_next};
+const Dialect dialect_vixie = {GAP_SKIP, OVERLAP_BOTH, false, vixie_parse};
