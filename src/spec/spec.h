@@ -190,7 +190,8 @@ typedef struct Spec {
   double sample_share, sample_confidence; /* 0–1 */
   SpecText owner;
   SpecTexts contacts;
-  SpecText runbook_note; /* free text of the pipeline for its runbook: `notes` */
+  SpecText correctness, rollback_path; /* in words: how the target is judged, how a publication is taken back */
+  SpecText runbook_note;               /* free text of the pipeline for its runbook: `notes` */
 } Spec;
 
 /*
