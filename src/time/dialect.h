@@ -36,5 +36,7 @@ typedef struct Dialect {
 
 /* Vixie cron as cronie 1.7 has it: crontab(5), src/entry.c, src/cron.c. */
 extern const Dialect dialect_vixie;
+/* OnCalendar of systemd 252: systemd.time(7). */
+extern const Dialect dialect_systemd;
 
 #endif

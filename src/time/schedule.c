@@ -11,7 +11,7 @@ struct Schedule {
 };
 
 /* The table of dialects: the name of its constant, and its name for people. */
-#define DIALECTS(entry) entry(vixie, "vixie")
+#define DIALECTS(entry) entry(vixie, "vixie") entry(systemd, "systemd")
 
 #define DIALECT_ADDRESS(symbol, name) &dialect_##symbol,
 #define DIALECT_NAME(symbol, name) name,

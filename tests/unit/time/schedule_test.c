@@ -190,7 +190,7 @@ static void the_last_year(void **state) {
 }
 
 static void unknown_dialects_are_refused(void **state) {
-  static const char *const names[] = {"", "Vixie", "quartz", "systemd", "croniter"};
+  static const char *const names[] = {"", "Vixie", "cron", "SYSTEMD", "quartz "};
   Arena arena = {0};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const Schedule *schedule = NULL;
@@ -201,7 +201,6 @@ static void unknown_dialects_are_refused(void **state) {
     assert_null(schedule);
   }
   assert_string_equal(schedule_dialects()[0], "vixie");
-  assert_null(schedule_dialects()[1]);
   arena_release(&arena);
 }
 
