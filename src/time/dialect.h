@@ -23,6 +23,8 @@ typedef struct DialectRule {
   bool (*next)(const void *rule, const Civil *from, Civil *ret);
   /* In its place, for what does not follow the wall clock: the first fire strictly after. */
   bool (*next_instant)(const void *rule, Instant after, Instant *ret);
+  /* It counts from when its scheduler began, which nobody knows: for the overlap question any second may be a fire. */
+  bool anytime;
 } DialectRule;
 
 typedef struct Dialect {
@@ -38,5 +40,7 @@ typedef struct Dialect {
 extern const Dialect dialect_vixie;
 /* OnCalendar of systemd 252: systemd.time(7). */
 extern const Dialect dialect_systemd;
+/* Tidegate's own: "every 15m from 2026-01-01T00:00:00Z", and a list of start times. */
+extern const Dialect dialect_interval, dialect_times;
 
 #endif

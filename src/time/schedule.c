@@ -11,7 +11,8 @@ struct Schedule {
 };
 
 /* The table of dialects: the name of its constant, and its name for people. */
-#define DIALECTS(entry) entry(vixie, "vixie") entry(systemd, "systemd")
+#define DIALECTS(entry) \
+  entry(vixie, "vixie") entry(systemd, "systemd") entry(interval, "interval") entry(times, "times")
 
 #define DIALECT_ADDRESS(symbol, name) &dialect_##symbol,
 #define DIALECT_NAME(symbol, name) name,
@@ -155,6 +156,10 @@ bool schedule_next(const Schedule *schedule, Instant after, GapPolicy gap, Overl
 }
 
 bool schedule_next_any(const Schedule *schedule, Instant after, Instant *ret_at) {
+  if (schedule->rule.anytime && after >= INSTANT_MIN && after < INSTANT_MAX) {
+    *ret_at = after + 1;
+    return true;
+  }
   return next_fire(schedule, after, READ_GAP_END | READ_SHIFTED | READ_FIRST | READ_SECOND, ret_at);
 }
 

@@ -36,7 +36,8 @@ bool schedule_next(const Schedule *schedule, Instant after, GapPolicy gap, Overl
 
 /*
  * The first fire strictly after `after` on the union of all readings: in a gap both the gap's end and the shifted time,
- * in a fold both passes. Law 4 is judged on this.
+ * in a fold both passes, and every second where nobody knows since when the scheduler counts (robfig's @every, AWS
+ * rate()). Law 4 is judged on this.
  */
 bool schedule_next_any(const Schedule *schedule, Instant after, Instant *ret_at);
 
