@@ -27,39 +27,79 @@ static bool advise_window(const GateCase *gate, const Zone *zone, GateReason *re
                      from);
 }
 
-bool gate_schedule_unknown(const GateCase *gate, GateReason *ret) {
-  if (gate->plan->clock.declared) return false;
-  gate_because(gate, ret,
-               "when production runs is not declared: a backfill beside it could overwrite its rows, or lose "
-               "its own");
-  return gate_advise(gate, ret,
-                     "write production: {schedule: \"0 2 * * *\", zone: UTC, p95: 20m}, or production: none "
-                     "if nothing ever writes %s on a schedule",
-                     gate->plan->shape.table);
+bool gate_minds(GateAct act, const PlanJob *job) {
+  return act != GATE_ROLLBACK || (job->concerns & CONCERNS_WRITES) != 0;
 }
 
+/* "the job nightly_load, which feeds daily_delays" */
+static const char *who(const GateCase *gate, const PlanJob *job) {
+  const char *table = gate->plan->shape.table;
+  if (job == &gate->plan->clock.jobs[0]) return "production";
+  if (job->concerns & CONCERNS_WRITES)
+    return arena_printf(gate->arena, "the job %s, which writes %s", job->name, table);
+  if (job->concerns & CONCERNS_FEEDS)
+    return arena_printf(gate->arena, "the job %s, which feeds the recompute of %s", job->name, table);
+  return arena_printf(gate->arena, "the job %s, which reads %s", job->name, table);
+}
+
+bool gate_schedule_unknown(const GateCase *gate, GateReason *ret) {
+  for (size_t i = 0; i < gate->n; i++) {
+    const PlanJob *job = gate->jobs[i];
+    if (job->declared) continue;
+    gate_because(gate, ret,
+                 "when %s runs is not declared: a backfill beside it could overwrite its rows, or lose its own",
+                 who(gate, job));
+    if (job == &gate->plan->clock.jobs[0])
+      return gate_advise(gate, ret,
+                         "write production: {schedule: \"0 2 * * *\", zone: UTC, p95: 20m}, or production: none "
+                         "if nothing ever writes %s on a schedule",
+                         gate->plan->shape.table);
+    return gate_advise(gate, ret,
+                       "write under jobs, in %s: schedule: \"0 2 * * *\", zone: UTC, p95: 20m; or schedule: none, and "
+                       "live to tell when it runs, if no clock starts it",
+                       job->name);
+  }
+  return false;
+}
+
+/* Fewer measured runs than this say nothing of how long the next may take (shared case file schedules.md, A.2). */
+enum { FEWEST_RUNS = 5 };
+
 bool gate_p95_unknown(const GateCase *gate, GateReason *ret) {
-  if (gate->plan->clock.rule.schedule == NULL || gate->plan->spec.production.when.p95 >= 0) return false;
-  gate_because(gate, ret, "how long production's run takes is not declared: when its work is over is unknown");
-  return gate_advise(gate, ret,
-                     "write p95 under production: the time within which 19 of 20 runs end, for example "
-                     "p95: 20m");
+  for (size_t i = 0; i < gate->n; i++) {
+    const PlanJob *job = gate->jobs[i];
+    if (gate->rules[i].schedule == NULL) continue;
+    if (job->when.p95 < 0) {
+      gate_because(gate, ret, "how long a run of %s takes is not declared: when its work is over is unknown",
+                   who(gate, job));
+      return gate_advise(gate, ret,
+                         "write p95 beside its schedule: the time within which 19 of 20 runs end, for example "
+                         "p95: 20m");
+    }
+    if (job->when.runs > 0 && job->when.runs < FEWEST_RUNS) {
+      gate_because(gate, ret, "how long a run of %s takes was measured on %d runs: too few to plan on", who(gate, job),
+                   job->when.runs);
+      return gate_advise(gate, ret,
+                         "measure again when %d runs are over; or write a p95 that you answer for, and take out runs",
+                         FEWEST_RUNS);
+    }
+  }
+  return false;
 }
 
 bool gate_production_run(const GateCase *gate, GateReason *ret) {
-  const PlanClock *clock = &gate->plan->clock;
-  WindowCloser closer;
-  Instant fire;
   char run[MOMENT_TEXT];
-  if (clock->rule.schedule == NULL) return false;
-  if (window_free(&clock->rule, 1, NULL, gate->now, gate->end, &closer, &fire)) return false;
-  const Zone *zone = schedule_zone(clock->rule.schedule);
-  put_moment(fire, zone, run);
-  gate_because(gate, ret,
-               "production's run of %s is too near: with its guard it could meet this work, and both write "
-               "the same rows",
-               run);
-  return advise_window(gate, zone, ret);
+  for (size_t i = 0; i < gate->n; i++) {
+    WindowCloser closer;
+    Instant fire;
+    if (window_free(&gate->rules[i], 1, NULL, gate->now, gate->end, &closer, &fire)) continue;
+    const Zone *zone = schedule_zone(gate->rules[i].schedule);
+    put_moment(fire, zone, run);
+    gate_because(gate, ret, "the run of %s at %s is too near: with its guard it could meet this work",
+                 who(gate, gate->jobs[i]), run);
+    return advise_window(gate, zone, ret);
+  }
+  return false;
 }
 
 bool gate_idle_hours(const GateCase *gate, GateReason *ret) {
@@ -73,20 +113,23 @@ bool gate_idle_hours(const GateCase *gate, GateReason *ret) {
 }
 
 bool gate_running_now(const GateCase *gate, GateReason *ret) {
-  const char *sql = gate->plan->clock.running;
-  double running;
-  Error failed;
-  if (sql == NULL) return false;
-  if (!gate->engine->ops->number(gate->engine, sql, &running, &failed)) {
-    gate_because(gate, ret, "whether a production run is running now cannot be told: %s", failed.message);
-    return gate_advise(gate, ret,
-                       "correct production.running: a query of one row and one number, above 0 while a run "
-                       "is running");
+  for (size_t i = 0; i < gate->n; i++) {
+    const char *sql = gate->jobs[i]->live.running.text;
+    double running;
+    Error failed;
+    if (sql == NULL) continue;
+    if (!gate->engine->ops->number(gate->engine, sql, &running, &failed)) {
+      gate_because(gate, ret, "whether %s is running now cannot be told: %s", who(gate, gate->jobs[i]), failed.message);
+      return gate_advise(gate, ret,
+                         "correct the SQL of running: a query of one row and one number, above 0 while a run is "
+                         "running");
+    }
+    if (running <= 0) continue; /* NaN is not: it denies */
+    gate_because(gate, ret, "a run of %s is going on now (running gives %g)", who(gate, gate->jobs[i]), running);
+    gate_advise(gate, ret, "wait until it has ended, then the same command carries on");
+    return ret->waits = true;
   }
-  if (running <= 0) return false; /* NaN is not: it denies */
-  gate_because(gate, ret, "a production run is running now (production.running gives %g)", running);
-  gate_advise(gate, ret, "wait until it has ended, then the same command carries on");
-  return ret->waits = true;
+  return false;
 }
 
 /* Civil dates are counted in UTC, but a day is over when it is over where people live. */

@@ -30,7 +30,8 @@ typedef struct Verdict {
   bool waits;         /* denied, but by nothing that time alone does not cure */
   Instant wait_until; /* 0: not known */
   Window window;      /* when allowed: the window that is open now; to 0: no end in sight */
-  Instant next_run;   /* production's next run; 0: none or unknown */
+  Instant next_run;   /* the next run of a job that concerns the backfill; 0: none or unknown */
+  size_t next_job;    /* the index in plan->clock.jobs of the job whose run that is */
 } Verdict;
 
 typedef struct GateRuleFacts {

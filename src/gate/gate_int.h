@@ -11,8 +11,11 @@ typedef struct GateCase {
   Engine *engine;
   const Plan *plan;
   GateAct act;
-  Instant now, end; /* database time, and when the act would be over */
-  Window next;      /* the next window that it would fit in; to 0: none in sight */
+  Instant now, end;      /* database time, and when the act would be over */
+  Window next;           /* the next window that it would fit in; to 0: none in sight */
+  const PlanJob **jobs;  /* those that this act must not meet: gate_minds */
+  const BusyRule *rules; /* theirs */
+  size_t n;
 } GateCase;
 
 /* One rule. `matches` is true when it denies; then it has filled text, hint and waits. A fact that it cannot have
@@ -31,6 +34,12 @@ bool gate_because(const GateCase *gate, GateReason *ret, const char *format, ...
 bool gate_advise(const GateCase *gate, GateReason *ret, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* clock_rules.c */
+
+/*
+ * May the act not run beside this job? The window is closed by every job that writes the target, reads it or feeds it.
+ * Taking a swap back waits only for those that write the target: it writes what they write, and it is urgent.
+ */
+bool gate_minds(GateAct act, const PlanJob *job);
 bool gate_schedule_unknown(const GateCase *gate, GateReason *ret);
 bool gate_p95_unknown(const GateCase *gate, GateReason *ret);
 bool gate_production_run(const GateCase *gate, GateReason *ret);

@@ -8,15 +8,26 @@
 
 enum { LONGEST_NEED = 1000000000 }; /* seconds, some 30 years: longer than any window, and small beside an Instant */
 
+static void choose_jobs(GateCase *gate) {
+  if (gate->plan == NULL) return;
+  const PlanClock *clock = &gate->plan->clock;
+  BusyRule *rules = arena_array(gate->arena, clock->n, sizeof *rules);
+  gate->jobs = arena_array(gate->arena, clock->n, sizeof(PlanJob *));
+  for (size_t i = 0; i < clock->n; i++) {
+    if (!gate_minds(gate->act, &clock->jobs[i])) continue;
+    rules[gate->n] = clock->rules[i];
+    gate->jobs[gate->n++] = &clock->jobs[i];
+  }
+  gate->rules = rules;
+}
+
 /* The next window in which the act fits, by everything that closes windows. Clearing up needs none, and no plan. */
 static Window find_window(const GateCase *gate) {
   if (gate->plan == NULL) return (Window){gate->now, 0};
   const PlanClock *clock = &gate->plan->clock;
-  size_t n = clock->rule.schedule == NULL ? 0 : 1;
   const IdleHours *idle = clock->has_idle && gate->act != GATE_ROLLBACK ? &clock->idle : NULL;
   Window window = {gate->now, 0};
-  if (n == 0 && idle == NULL) return window;
-  if (!window_next(&clock->rule, n, idle, gate->now, (double)(gate->end - gate->now), GATE_HORIZON, &window))
+  if (!window_next(gate->rules, gate->n, idle, gate->now, (double)(gate->end - gate->now), GATE_HORIZON, &window))
     return (Window){0, 0};
   return window;
 }
@@ -28,9 +39,22 @@ static bool set_case(Arena *arena, Engine *engine, const Plan *plan, GateAct act
     return error_set(err, ERR_INTERNAL, "the gate was asked about %g seconds of work", need);
   if (!engine->ops->now(engine, &gate.now, err)) return error_wrap(err, "asking the database for its time");
   gate.end = gate.now + (Instant)ceil(need);
+  choose_jobs(&gate);
   gate.next = find_window(&gate);
   *ret = gate;
   return true;
+}
+
+/* The next run of any job that concerns the backfill. */
+static void find_run(const Plan *plan, Instant now, Verdict *ret) {
+  for (size_t i = 0; i < plan->clock.n; i++) {
+    const Schedule *schedule = plan->clock.rules[i].schedule;
+    Instant fire;
+    if (schedule == NULL || !schedule_next_any(schedule, now, &fire)) continue;
+    if (ret->next_run != 0 && fire >= ret->next_run) continue;
+    ret->next_run = fire;
+    ret->next_job = i;
+  }
 }
 
 /* Only what closes windows opens again at a known time; how long a running run goes on is not known. */
@@ -70,10 +94,7 @@ bool gate_judge(Arena *arena, Engine *engine, const Plan *plan, GateAct act, dou
     verdict.window = gate.next.to == 0 ? (Window){gate.now, 0} : gate.next;
     if (verdict.window.to >= gate.now + GATE_HORIZON) verdict.window.to = 0;
   }
-  if (plan != NULL && plan->clock.rule.schedule != NULL) {
-    Instant fire;
-    if (schedule_next_any(plan->clock.rule.schedule, gate.now, &fire)) verdict.next_run = fire;
-  }
+  if (plan != NULL) find_run(plan, gate.now, &verdict);
   *ret_pass = verdict.allow ? gate_pass(arena, plan, act, gate.now) : NULL;
   *ret = verdict;
   return true;

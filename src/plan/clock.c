@@ -1,19 +1,101 @@
+#include <string.h>
+
 #include "plan/plan_int.h"
 
-/* The window's rules: production's schedule, idle hours, the question whether a run is running now. */
+/* The window's rules: the schedules of the jobs that concern the backfill, and the idle hours. */
 
-static bool resolve_schedule(Resolver *resolver, const Zone *zone, Error *err) {
-  const SpecProduction *production = &resolver->spec->production;
+/* The last part of "schema.table". */
+static const char *bare_name(const char *table) {
+  const char *dot = strrchr(table, '.');
+  return dot == NULL ? table : dot + 1;
+}
+
+/* A name in tidegate.yaml may leave the schema out; then it means every table of that name: one job too many closes a
+ * window, one too few lets a backfill run beside it. */
+static bool means_table(const char *written, const char *table) {
+  return plan_same_table(written, table) || ((strchr(written, '.') == NULL || strchr(table, '.') == NULL) &&
+                                             plan_same_table(bare_name(written), bare_name(table)));
+}
+
+static bool among(const SpecTexts *written, const char *table) {
+  for (size_t i = 0; i < written->n; i++)
+    if (means_table(written->items[i].text, table)) return true;
+  return false;
+}
+
+/* What the recompute reads: by its SQL and, for a command, by what a person declared. */
+static bool feeds(const Resolver *resolver, const SpecJob *job) {
+  const QueryFacts *query = &resolver->query;
+  for (size_t i = 0; i < query->n_reads; i++)
+    if (!plan_same_table(query->reads[i].table, resolver->plan->shape.table) &&
+        among(&job->writes, query->reads[i].table))
+      return true;
+  for (size_t i = 0; i < resolver->spec->n_sources; i++)
+    if (among(&job->writes, resolver->spec->sources[i].table.text)) return true;
+  return false;
+}
+
+static unsigned concerns(const Resolver *resolver, const SpecJob *job) {
+  const char *target = resolver->plan->shape.table;
+  return (among(&job->writes, target) ? CONCERNS_WRITES : 0) | (among(&job->reads, target) ? CONCERNS_READS : 0) |
+         (feeds(resolver, job) ? CONCERNS_FEEDS : 0);
+}
+
+/* "schedule: none" says that nothing starts the job by the clock. */
+static bool is_scheduled(const SpecSchedule *when) {
+  return when->expression.text != NULL && strcmp(when->expression.text, "none") != 0;
+}
+
+/* The jobs that concern the backfill, production first. A job under `jobs` that writes the target stands for it. */
+static void choose_jobs(Resolver *resolver) {
+  const Spec *spec = resolver->spec;
   PlanClock *clock = &resolver->plan->clock;
-  clock->declared = production->when.expression.text != NULL || production->none;
-  clock->rule = (BusyRule){.p95 = production->when.p95 < 0 ? 0 : production->when.p95,
-                           .guard = production->when.guard,
-                           .jitter = production->when.jitter};
-  clock->running = production->live.running.text;
-  if (production->when.expression.text == NULL) return true;
-  return schedule_parse(resolver->arena, production->when.dialect, production->when.expression.text, zone,
-                        &clock->rule.schedule, err) ||
-         plan_at_place(&production->when.expression.place, err);
+  PlanJob *jobs = arena_array(resolver->arena, spec->n_jobs + 1, sizeof *jobs);
+  jobs[0] = (PlanJob){.name = "production",
+                      .place = spec->production.when.expression.place,
+                      .concerns = CONCERNS_WRITES,
+                      .when = spec->production.when,
+                      .live = spec->production.live,
+                      .declared = spec->production.when.expression.text != NULL || spec->production.none};
+  clock->n = 1;
+  for (size_t i = 0; i < spec->n_jobs; i++) {
+    const SpecJob *job = &spec->jobs[i];
+    unsigned how = concerns(resolver, job);
+    if (how == 0) continue;
+    jobs[clock->n++] = (PlanJob){.name = job->name.text,
+                                 .place = job->name.place,
+                                 .concerns = how,
+                                 .when = job->when,
+                                 .live = job->live,
+                                 .declared = job->when.expression.text != NULL};
+    if (how & CONCERNS_WRITES) jobs[0].declared = true;
+  }
+  clock->jobs = jobs;
+}
+
+static bool resolve_rule(Resolver *resolver, const PlanJob *job, const Zone *zone, BusyRule *ret, Error *err) {
+  const SpecSchedule *when = &job->when;
+  *ret = (BusyRule){.p95 = when->p95 < 0 ? 0 : when->p95, .guard = when->guard, .jitter = when->jitter};
+  if (!is_scheduled(when)) return true;
+  if (when->zone.text != NULL && !zone_open(resolver->arena, when->zone.text, &zone, err))
+    return plan_at_place(&when->zone.place, err);
+  if (when->zone.text == NULL && resolver->spec->zone.text == NULL && resolver->spec->production.when.zone.text == NULL)
+    plan_warn(
+        resolver->arena, resolver->plan,
+        "the schedule of %s has no zone: it is read by UTC; if its scheduler runs by another, write it beside the "
+        "schedule",
+        job->name);
+  return schedule_parse(resolver->arena, when->dialect, when->expression.text, zone, &ret->schedule, err) ||
+         plan_at_place(&when->expression.place, err);
+}
+
+static bool resolve_rules(Resolver *resolver, const Zone *zone, Error *err) {
+  PlanClock *clock = &resolver->plan->clock;
+  BusyRule *rules = arena_array(resolver->arena, clock->n, sizeof *rules);
+  for (size_t i = 0; i < clock->n; i++)
+    if (!resolve_rule(resolver, &clock->jobs[i], zone, &rules[i], err)) return false;
+  clock->rules = rules;
+  return true;
 }
 
 static bool resolve_idle(Resolver *resolver, const Zone *production_zone, Error *err) {
@@ -38,9 +120,6 @@ bool plan_resolve_clock(Resolver *resolver, Error *err) {
                declared->text != NULL    ? "spec"
                : spec->zone.text != NULL ? "the zone of the dates"
                                          : "default");
-  if (spec->production.when.expression.text != NULL && declared->text == NULL && spec->zone.text == NULL)
-    plan_warn(resolver->arena, resolver->plan,
-              "production's schedule has no zone: it is read by UTC; if its scheduler runs by another, write it under "
-              "production");
-  return resolve_schedule(resolver, zone, err) && resolve_idle(resolver, zone, err);
+  choose_jobs(resolver);
+  return resolve_rules(resolver, zone, err) && resolve_idle(resolver, zone, err);
 }

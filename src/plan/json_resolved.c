@@ -87,25 +87,89 @@ static void put_recompute(const Plan *plan, Json *json) {
   json_object_end(json);
 }
 
+static void put_text(Json *json, const char *key, const SpecText *text) {
+  if (text->text != NULL) json_text(json, key, text->text);
+}
+
+static void put_airflow(const SpecAirflow *airflow, Json *json) {
+  json_object(json, "airflow");
+  put_text(json, "url", &airflow->url);
+  put_text(json, "dag", &airflow->dag);
+  put_text(json, "user", &airflow->user);
+  put_text(json, "password_env", &airflow->password_env);
+  put_text(json, "token_env", &airflow->token_env);
+  put_text(json, "token_file", &airflow->token_file);
+  if (airflow->version != 0) json_int(json, "version", airflow->version);
+  json_object_end(json);
+}
+
+/* What a job's runs are told by; only what is given. */
+static void put_live(const SpecLive *live, Json *json) {
+  json_object(json, "live");
+  if (live->airflow.url.text != NULL || live->airflow.dag.text != NULL) put_airflow(&live->airflow, json);
+  put_text(json, "application", &live->application);
+  put_text(json, "role", &live->role);
+  put_text(json, "query", &live->query);
+  put_text(json, "advisory_lock", &live->advisory_lock);
+  put_text(json, "systemd", &live->systemd);
+  put_text(json, "process", &live->process);
+  put_text(json, "lock_file", &live->lock_file);
+  put_text(json, "heartbeat", &live->heartbeat);
+  if (live->heartbeat.text != NULL) json_real(json, "heartbeat_within", live->heartbeat_within);
+  if (live->command.n > 0) {
+    json_array(json, "command");
+    for (size_t i = 0; i < live->command.n; i++) json_text(json, NULL, live->command.items[i].text);
+    json_array_end(json);
+  }
+  json_object_end(json);
+}
+
+/* When a job runs. Where and when that was read changes nothing that is judged, and is not here. */
+static void put_when(const PlanJob *job, const BusyRule *rule, Json *json) {
+  const SpecSchedule *when = &job->when;
+  const Schedule *schedule = rule->schedule;
+  json_text(json, "schedule", schedule == NULL ? NULL : schedule_expression(schedule));
+  json_text(json, "dialect", schedule == NULL ? NULL : when->dialect);
+  json_text(json, "zone", schedule == NULL ? NULL : zone_name(schedule_zone(schedule)));
+  if (when->interval) json_text(json, "timetable", "interval");
+  if (when->p95 < 0)
+    json_null(json, "p95");
+  else
+    json_real(json, "p95", when->p95);
+  if (when->runs > 0) json_int(json, "runs", when->runs);
+  json_real(json, "guard", when->guard);
+  json_real(json, "jitter", when->jitter);
+  json_text(json, "running", job->live.running.text);
+  put_live(&job->live, json);
+}
+
+static void put_jobs(const PlanClock *clock, Json *json) {
+  json_array(json, "jobs");
+  for (size_t i = 1; i < clock->n; i++) {
+    const PlanJob *job = &clock->jobs[i];
+    json_object(json, NULL);
+    json_text(json, "name", job->name);
+    json_bool(json, "writes", job->concerns & CONCERNS_WRITES);
+    json_bool(json, "reads", job->concerns & CONCERNS_READS);
+    json_bool(json, "feeds", job->concerns & CONCERNS_FEEDS);
+    json_bool(json, "declared", job->declared);
+    put_when(job, &clock->rules[i], json);
+    json_object_end(json);
+  }
+  json_array_end(json);
+}
+
 static void put_clock(const Plan *plan, Json *json) {
   const PlanClock *clock = &plan->clock;
   const SpecProduction *production = &plan->spec.production;
   json_object(json, "production");
-  json_bool(json, "declared", clock->declared);
+  json_bool(json, "declared", clock->jobs[0].declared);
   json_bool(json, "none", production->none);
-  json_text(json, "schedule", clock->rule.schedule == NULL ? NULL : schedule_expression(clock->rule.schedule));
-  json_text(json, "dialect", clock->rule.schedule == NULL ? NULL : production->when.dialect);
-  json_text(json, "zone", clock->rule.schedule == NULL ? NULL : zone_name(schedule_zone(clock->rule.schedule)));
-  if (production->when.p95 < 0)
-    json_null(json, "p95");
-  else
-    json_real(json, "p95", production->when.p95);
-  json_real(json, "guard", clock->rule.guard);
-  json_real(json, "jitter", clock->rule.jitter);
-  json_text(json, "running", clock->running);
+  put_when(&clock->jobs[0], &clock->rules[0], json);
   json_int(json, "lookback", production->lookback);
   json_bool(json, "lookback_fixed", production->lookback_fixed);
   json_object_end(json);
+  put_jobs(clock, json);
   json_text(json, "idle", plan->spec.idle.text);
   json_text(json, "idle_zone", clock->has_idle ? zone_name(clock->idle.zone) : NULL);
 }

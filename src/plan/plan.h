@@ -40,13 +40,26 @@ typedef struct ControlFacts {
   size_t n;
 } ControlFacts;
 
+/* How a job concerns the backfill; or'ed. */
+enum { CONCERNS_WRITES = 1 /* the target */, CONCERNS_READS = 2 /* the target */, CONCERNS_FEEDS = 4 };
+
+/* A job that concerns the backfill: it writes the target, reads it, or writes a table that the recompute reads. */
+typedef struct PlanJob {
+  const char *name; /* "production", or its name under `jobs` */
+  SpecPlace place;
+  unsigned concerns; /* CONCERNS_… */
+  SpecSchedule when;
+  SpecLive live;
+  bool declared; /* when it runs is known: a schedule, or that it has none */
+} PlanJob;
+
 /* The window and everything that it rests on, resolved from the spec. */
 typedef struct PlanClock {
-  bool declared; /* a schedule, or `production: none` */
-  BusyRule rule; /* schedule NULL: nothing is scheduled */
+  const PlanJob *jobs;   /* the first is production, whatever is declared of it */
+  const BusyRule *rules; /* one a job; schedule NULL: nothing is scheduled */
+  size_t n;
   bool has_idle;
   IdleHours idle;
-  const char *running; /* SQL, or NULL */
 } PlanClock;
 
 /* A digest of each thing that the plan rests on, so that a change can be named. The plan's digest is over all of them.
@@ -102,6 +115,7 @@ typedef struct Plan {
   size_t n_triggers;
   bool has_constraints; /* CHECKs, other unique indexes or foreign keys that a new row could break */
   bool has_children;    /* foreign keys point to the target */
+  int workers;          /* batches written at a time: what `budget: workers` asks for, as far as it is possible */
 
   /* measured */
   bool measured;

@@ -2,11 +2,25 @@
 
 #include "view/words.h"
 
+static bool all_declared(const PlanClock *clock) {
+  for (size_t i = 0; i < clock->n; i++)
+    if (!clock->jobs[i].declared) return false;
+  return clock->n > 0;
+}
+
+static bool any_scheduled(const PlanClock *clock) {
+  for (size_t i = 0; i < clock->n; i++)
+    if (clock->rules[i].schedule != NULL) return true;
+  return false;
+}
+
 const char *view_window_text(Arena *arena, const Plan *plan, const Verdict *verdict, Instant now) {
   const Zone *zone = words_zone(plan);
+  const PlanClock *clock = &plan->clock;
   const char *city = words_city(arena, zone), *text;
-  if (!plan->clock.declared)
-    text = "not known: nothing is declared about production's own runs";
+  if (!all_declared(clock))
+    text = clock->n > 1 ? "not known: when a job runs is not declared"
+                        : "not known: nothing is declared about production's own runs";
   else if (!verdict->allow && verdict->wait_until != 0)
     text = arena_printf(arena, "closed until %s %s", words_clock(arena, zone, now, verdict->wait_until), city);
   else if (!verdict->allow)
@@ -15,10 +29,14 @@ const char *view_window_text(Arena *arena, const Plan *plan, const Verdict *verd
     text = "open, no end in sight";
   else
     text = arena_printf(arena, "open until %s %s", words_clock(arena, zone, now, verdict->window.to), city);
-  if (plan->clock.rule.schedule == NULL)
-    return plan->clock.declared ? arena_printf(arena, "%s; production: none scheduled", text) : text;
-  const char *next = verdict->next_run == 0 ? "at no known time" : words_clock(arena, zone, now, verdict->next_run);
-  return arena_printf(arena, "%s; production %s, guard %s", text, next, words_duration(arena, plan->clock.rule.guard));
+  if (!any_scheduled(clock))
+    return all_declared(clock) ? arena_printf(arena, "%s; production: none scheduled", text) : text;
+  if (verdict->next_run == 0)
+    return arena_printf(arena, "%s; production at no known time, guard %s", text,
+                        words_duration(arena, clock->rules[0].guard));
+  return arena_printf(arena, "%s; %s %s, guard %s", text, clock->jobs[verdict->next_job].name,
+                      words_clock(arena, zone, now, verdict->next_run),
+                      words_duration(arena, clock->rules[verdict->next_job].guard));
 }
 
 void view_verdict(Paint *paint, Arena *arena, const Plan *plan, const Verdict *verdict, Instant now, const char *then) {

@@ -65,7 +65,8 @@ const char *words_date(Arena *arena, const Plan *plan, Instant date) {
 }
 
 const Zone *words_zone(const Plan *plan) {
-  if (plan->clock.rule.schedule != NULL) return schedule_zone(plan->clock.rule.schedule);
+  for (size_t i = 0; i < plan->clock.n; i++)
+    if (plan->clock.rules[i].schedule != NULL) return schedule_zone(plan->clock.rules[i].schedule);
   if (plan->clock.has_idle) return plan->clock.idle.zone;
   return plan->shape.codec.zone;
 }

@@ -24,6 +24,8 @@ typedef struct Scene {
   SourceFacts source;
   TriggerFacts trigger;
   SpecText argument;
+  PlanJob jobs[3]; /* production alone is in the plan, unless a test says otherwise */
+  BusyRule rules[3];
   Instant now;
   double number;
   bool number_fails, now_fails;
@@ -84,10 +86,11 @@ static void good_scene(Scene *scene) {
   plan->space = (SpaceFacts){1000, 5000000};
   plan->space_needed = 1000000;
   plan->spec.retention = 7 * DAY;
-  plan->spec.production.when.p95 = 1200;
-  plan->clock.declared = true;
-  plan->clock.rule = (BusyRule){.p95 = 1200, .guard = 900};
-  if (!schedule_parse(&scene->arena, "vixie", "0 2 * * *", zone_utc(), &plan->clock.rule.schedule, &err))
+  scene->jobs[0] = (PlanJob){
+      .name = "production", .concerns = CONCERNS_WRITES, .when.p95 = 1200, .live = {.timeout = 10}, .declared = true};
+  scene->rules[0] = (BusyRule){.p95 = 1200, .guard = 900};
+  plan->clock = (PlanClock){.jobs = scene->jobs, .rules = scene->rules, .n = 1};
+  if (!schedule_parse(&scene->arena, "vixie", "0 2 * * *", zone_utc(), &scene->rules[0].schedule, &err))
     fail_msg("%s", err.message);
 }
 
@@ -136,13 +139,13 @@ static void opened(Scene *s) { s->other = (BackfillRecord){.id = "7f3a", .target
 static void no_retention(Scene *s) { s->plan.spec.retention = 0; }
 static void full_disk(Scene *s) { s->plan.space_needed = s->plan.space.free_bytes + 1; }
 static void no_schedule(Scene *s) {
-  s->plan.clock.declared = false;
-  s->plan.clock.rule.schedule = NULL;
+  s->jobs[0].declared = false;
+  s->rules[0].schedule = NULL;
 }
-static void no_p95(Scene *s) { s->plan.spec.production.when.p95 = -1; }
+static void no_p95(Scene *s) { s->jobs[0].when.p95 = -1; }
 static void lookback(Scene *s) { s->plan.spec.production.lookback = 3; }
 static void running(Scene *s) {
-  s->plan.clock.running = "…";
+  s->jobs[0].live.running.text = "…";
   s->number = 1;
 }
 static void near_run(Scene *s) { s->now += DAY / 2 + 7200 - 900 - 30; } /* 30 s before the guard of 02:00 */
@@ -175,9 +178,9 @@ static const struct {
     {"retention", no_retention, false, "retention is zero"},
     {"disk", full_disk, false, "of disk"},
     {"schedule-unknown", no_schedule, false, "not declared"},
-    {"p95-unknown", no_p95, false, "how long production's run takes"},
+    {"p95-unknown", no_p95, false, "how long a run of production takes"},
     {"lookback", lookback, false, "last 3 dates"},
-    {"running-now", running, true, "running now"},
+    {"running-now", running, true, " now"},
     {"production-run", near_run, true, "2013-03-02 02:00 UTC"},
     {"idle-hours", not_idle, true, "22:00-06:00"},
 };
@@ -222,8 +225,8 @@ static void declared_things_are_allowed(void **state) {
   scene.plan.space.free_bytes = -1; /* the engine cannot say: nothing to deny by */
   assert_true(judge(&scene, GATE_PLAN).allow);
   no_schedule(&scene);
-  scene.plan.clock.declared = true; /* production: none */
-  scene.plan.spec.production.when.p95 = -1;
+  scene.jobs[0].declared = true; /* production: none */
+  scene.jobs[0].when.p95 = -1;
   Verdict verdict = judge(&scene, GATE_PLAN);
   assert_true(verdict.allow);
   assert_int_equal(verdict.window.from, scene.now);
@@ -247,7 +250,7 @@ static void all_reasons_are_told_in_order(void **state) {
   assert_false(gate_deny(&verdict, &err));
   assert_int_equal(err.code, ERR_DENIED);
   assert_non_null(strstr(err.message, "3 reasons: (1) there is no evidence"));
-  assert_non_null(strstr(err.message, "(3) production's run"));
+  assert_non_null(strstr(err.message, "(3) the run of production"));
   assert_string_equal(err.hint, verdict.reasons[0].hint);
   arena_release(&scene.arena);
 }

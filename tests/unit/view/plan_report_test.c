@@ -103,8 +103,10 @@ static void the_window_is_told_in_the_schedules_own_time(void **state) {
   const Zone *zone = NULL;
   Error err;
   assert_true(zone_open(&arena, "America/New_York", &zone, &err));
-  assert_true(schedule_parse(&arena, "vixie", "0 2 * * *", zone, &plan.clock.rule.schedule, &err));
-  plan.clock.rule.guard = 900;
+  BusyRule rule = {.guard = 900};
+  assert_true(schedule_parse(&arena, "vixie", "0 2 * * *", zone, &rule.schedule, &err));
+  const PlanJob job = {.name = "production", .declared = true};
+  plan.clock = (PlanClock){.jobs = &job, .rules = &rule, .n = 1};
   /* 2013-02-11T00:00Z is 19:00 of the day before in New York. */
   Verdict verdict = {.allow = true,
                      .window = {.from = plan.planned_at, .to = plan.planned_at + 24300},

@@ -16,6 +16,10 @@ static DateRecord scene_dates[] = {
     {.date = INT64_C(1359763200), .expected = 4, .suspect = 1, .inserts = 1, .production = {.rows = 4}},
     {.date = INT64_C(1359849600), .expected = 6, .production = {.rows = 6}}};
 
+/* production: none */
+static const PlanJob undisturbed = {.name = "production", .declared = true};
+static const BusyRule unscheduled = {0};
+
 static inline Plan scene_plan(void) {
   static const LineageNode nodes[] = {{.name = "monthly", .kind = "table", .needs = NEEDS_CASCADE},
                                       {.name = "worst_days", .kind = "view", .needs = NEEDS_FOLLOWS}};
@@ -38,7 +42,7 @@ static inline Plan scene_plan(void) {
       .n_inferred = 1,
       .row_checks = checks,
       .n_row_checks = 1,
-      .clock = {.declared = true},
+      .clock = {.jobs = &undisturbed, .rules = &unscheduled, .n = 1},
       .radius = {.nodes = nodes, .n = 2},
       .planned_at = scene_first + 10 * SCENE_DAY,
       .dates = scene_dates,
