@@ -40,6 +40,10 @@ typedef struct Dialect {
 extern const Dialect dialect_vixie;
 /* OnCalendar of systemd 252: systemd.time(7). */
 extern const Dialect dialect_systemd;
+/* github.com/robfig/cron v3, and Kubernetes' CronJobs. */
+extern const Dialect dialect_robfig, dialect_kubernetes;
+/* Quartz 2.3, and Amazon EventBridge (rules and Scheduler). */
+extern const Dialect dialect_quartz, dialect_aws;
 /* Tidegate's own: "every 15m from 2026-01-01T00:00:00Z", and a list of start times. */
 extern const Dialect dialect_interval, dialect_times;
 

@@ -11,8 +11,9 @@ struct Schedule {
 };
 
 /* The table of dialects: the name of its constant, and its name for people. */
-#define DIALECTS(entry) \
-  entry(vixie, "vixie") entry(systemd, "systemd") entry(interval, "interval") entry(times, "times")
+#define DIALECTS(entry)                                                                                 \
+  entry(vixie, "vixie") entry(robfig, "robfig") entry(kubernetes, "kubernetes") entry(quartz, "quartz") \
+      entry(aws, "aws") entry(systemd, "systemd") entry(interval, "interval") entry(times, "times")
 
 #define DIALECT_ADDRESS(symbol, name) &dialect_##symbol,
 #define DIALECT_NAME(symbol, name) name,
