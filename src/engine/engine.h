@@ -310,6 +310,20 @@ typedef struct Interrupt {
   bool (*go_on)(void *context);
   void *context;
 } Interrupt;
+/* By what a job's sessions are known; NULL: not asked for. */
+typedef struct SessionQuestion {
+  const char *application, *role; /* of a session, whatever it does */
+  const char *query;              /* LIKE pattern of a statement that runs, small and capital letters being the same */
+  const char *advisory_lock;      /* "42" or "7,42" */
+} SessionQuestion;
+
+typedef struct SessionFacts {
+  const char *found;    /* one such session, in plain words; NULL: there is none, as far as can be seen */
+  Instant since;        /* of its transaction, statement or connection; 0: unknown */
+  const char *unknown;  /* why it cannot be told that there is none; NULL: it can */
+  const char *remedy;   /* what to do then */
+} SessionFacts;
+
 
 /* ---- the operations ------------------------------------------------------------------------------------------- */
 
@@ -348,8 +362,14 @@ typedef struct EngineOps {
    * table. */
   bool (*count_dates)(Engine *, Arena *, const Shape *, DateRange range, const char *where, DateRecord **ret,
                       size_t *ret_n, int64_t *ret_nulls, Error *);
-  /* The number that a query of one row and one column gives (production.running). */
-  bool (*number)(Engine *, const char *sql, double *ret, Error *);
+  /* The number that a query of one row and one column gives (live.running), within so many seconds. */
+  bool (*number)(Engine *, const char *sql, double timeout, double *ret, Error *);
+  /* How many seconds the time that a query of one column gives is behind the database's clock; INFINITY for NULL and
+   * for no row: there was no sign of life. Within so many seconds. */
+  bool (*age)(Engine *, const char *sql, double timeout, double *ret, Error *);
+  /* Whose sessions are there, and who holds a lock, apart from Tidegate's own? Within so many seconds. NULL where there
+   * are no sessions. */
+  bool (*sessions)(Engine *, Arena *, const SessionQuestion *, double timeout, SessionFacts *ret, Error *);
   /* Equal tokens prove that nobody else committed anything between; unequal tokens prove nothing. Lives in the arena.
    */
   bool (*change_token)(Engine *, Arena *, const char **ret, Error *);

@@ -118,7 +118,7 @@ bool gate_running_now(const GateCase *gate, GateReason *ret) {
     double running;
     Error failed;
     if (sql == NULL) continue;
-    if (!gate->engine->ops->number(gate->engine, sql, &running, &failed)) {
+    if (!gate->engine->ops->number(gate->engine, sql, gate->jobs[i]->live.timeout, &running, &failed)) {
       gate_because(gate, ret, "whether %s is running now cannot be told: %s", who(gate, gate->jobs[i]), failed.message);
       return gate_advise(gate, ret,
                          "correct the SQL of running: a query of one row and one number, above 0 while a run is "

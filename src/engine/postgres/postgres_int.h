@@ -112,9 +112,12 @@ bool pg_identity(Engine *, Arena *, const char **, Error *);
 bool pg_now(Engine *, Instant *, Error *);
 bool pg_space(Engine *, SpaceFacts *, Error *);
 bool pg_settings(Engine *, Arena *, const char **, Error *);
-bool pg_op_number(Engine *, const char *, double *, Error *);
 bool pg_change_token(Engine *, Arena *, const char **, Error *);
 bool pg_unchanged(Engine *, const Job *, const char *, int64_t, Unchanged *, Error *);
+/* jobs.c */
+bool pg_job_number(Engine *, const char *, double, double *, Error *);
+bool pg_age(Engine *, const char *, double, double *, Error *);
+bool pg_sessions(Engine *, Arena *, const SessionQuestion *, double, SessionFacts *, Error *);
 /* pressure.c */
 bool pg_pressure(Engine *, Arena *, const Shape *, const PressureLimits *, Pressure *, Error *);
 /* health.c */

@@ -60,52 +60,6 @@ bool pg_settings(Engine *base, Arena *arena, const char **ret, Error *err) {
   return one_text(pg_engine(base), arena, sql_session_settings, ret, "reading the settings", err);
 }
 
-/* ---- a person's number ------------------------------------------------------------------------------------------ */
-
-/* A whole text that is a number; a truth value counts as 1 and 0. */
-static bool read_number(const PGresult *result, double *ret, Error *err) {
-  enum { BOOL_OID = 16 };
-  if (PQnfields(result) != 1)
-    return error_set(err, ERR_SPEC, "a query for a number gave %d columns instead of one", PQnfields(result));
-  if (PQntuples(result) != 1)
-    return error_set(err, ERR_SPEC, "a query for a number gave %s", PQntuples(result) == 0 ? "no row" : "several rows");
-  const char *text = pg_peek(result, 0, 0);
-  if (text == NULL) return error_set(err, ERR_SPEC, "a query for a number gave NULL");
-  if (PQftype(result, 0) == BOOL_OID) {
-    *ret = text[0] == 't';
-    return true;
-  }
-  char *end = NULL;
-  double number = strtod(text, &end);
-  if (end == text || *end != '\0') return error_set(err, ERR_SPEC, "a query for a number gave a value that is not one");
-  *ret = number;
-  return true;
-}
-
-bool pg_op_number(Engine *base, const char *sql, double *ret, Error *err) {
-  static const char doing[] = "asking for a number";
-  PgEngine *engine = pg_engine(base);
-  PG_SCOPED result = NULL;
-  Error ignored;
-  bool own;
-  if (!pg_begin(engine, false, &own, doing, err)) return false;
-  bool ok = (own || pg_run(engine, sql_session_savepoint, NULL, 0, NULL, doing, err)) &&
-            pg_run(engine, sql_session_read_only, NULL, 0, NULL, doing, err);
-  ok = ok && pg_query(engine, sql, NULL, 0, &result, doing, err);
-  if (!ok && strcmp(pg_sqlstate(engine), "25006") == 0)
-    error_set(err, ERR_SPEC, "a query for a number must not write");
-  else if (!ok && err->code != ERR_PAUSED && err->code != ERR_LOCKED && strncmp(pg_sqlstate(engine), "42", 2) == 0)
-    err->code = ERR_SPEC;
-  if (own) {
-    pg_undo(engine, true); /* there is nothing to keep */
-  } else if (engine->transaction) {
-    Error *of = ok ? err : &ignored;
-    ok = pg_run(engine, sql_session_back, NULL, 0, NULL, doing, of) &&
-         pg_run(engine, sql_session_release, NULL, 0, NULL, doing, of) && ok;
-  }
-  return ok && read_number(result, ret, err);
-}
-
 /* ---- has anything changed? -------------------------------------------------------------------------------------- */
 
 bool pg_change_token(Engine *base, Arena *arena, const char **ret, Error *err) {

@@ -5,13 +5,16 @@
 -- row_security off: a statement that would see part of a table fails instead. synchronous_commit: what is reported as
 -- done survives a crash, and so does all that was seen before it. work_mem: a batch is one join of some 100,000 rows on
 -- each side, one at a time in one session: in 64 MB it needs no temporary files; maintenance_work_mem the same for the
--- indexes of a replacement. Whoever has set more keeps it.
+-- indexes of a replacement. Whoever has set more keeps it. application_name: a production job is never taken for us, nor
+-- we for it.
 SELECT set_config('row_security', 'off', false), set_config('DateStyle', 'ISO, YMD', false),
        set_config('IntervalStyle', 'postgres', false), set_config('extra_float_digits', '1', false),
        set_config('TimeZone', current_setting('TimeZone'), false), set_config('bytea_output', 'hex', false),
        set_config('standard_conforming_strings', 'on', false), set_config('transform_null_equals', 'off', false),
        set_config('quote_all_identifiers', 'off', false), set_config('client_min_messages', 'warning', false),
        set_config('default_transaction_isolation', 'read committed', false),
+       set_config('application_name', CASE WHEN starts_with(current_setting('application_name'), 'tidegate')
+                                           THEN current_setting('application_name') ELSE 'tidegate' END, false),
        set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
                                              ELSE current_setting('synchronous_commit') END, false),
        set_config('lock_timeout', '1500ms', false), set_config('statement_timeout', '5min', false),

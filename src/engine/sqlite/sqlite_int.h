@@ -79,6 +79,9 @@ bool sqlite_object_identity(Engine *, Arena *, const char *, const char **, Erro
 bool sqlite_describe_query(Engine *, Arena *, const char *, QueryFacts *, int *, Error *);
 bool sqlite_describe_condition(Engine *, Arena *, const char *, const char *, const char *, bool, int *, Error *);
 bool sqlite_number(Engine *, const char *, double *, Error *);
+/* jobs.c */
+bool sqlite_job_number(Engine *, const char *, double, double *, Error *);
+bool sqlite_age(Engine *, const char *, double, double *, Error *);
 /* dates.c */
 bool sqlite_date_profile(Engine *, Arena *, const char *, const char *, DateProfile *, Error *);
 bool sqlite_count_dates(Engine *, Arena *, const Shape *, DateRange, const char *, DateRecord **, size_t *, int64_t *,

@@ -406,11 +406,11 @@ static void a_number_is_asked_for_without_writing(void **state) {
     double number;
     if (joined) must(pg_begin(pg_engine(f->engine), false, &own, "beginning", &err), &err);
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-      must(pg_op_number(f->engine, good[i].sql, &number, &err), &err);
+      must(pg_job_number(f->engine, good[i].sql, 10, &number, &err), &err);
       assert_true(number == good[i].number);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad - (size_t)joined; i++) {
-      assert_refused(pg_op_number(f->engine, bad[i].sql, &number, &err), &err, bad[i].code, bad[i].words);
+      assert_refused(pg_job_number(f->engine, bad[i].sql, 10, &number, &err), &err, bad[i].code, bad[i].words);
       assert_int_equal(pg_in_transaction(pg_engine(f->engine)), joined);
     }
     run(f, "INSERT INTO source VALUES (1)");
