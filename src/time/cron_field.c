@@ -14,7 +14,7 @@ static const char pause_job[] =
     "pause "
     "that job while the backfill works, or have it watched (live: under the job)";
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 const char *cron_trim(Arena *arena, const char *line) {
   while (is_blank(*line)) line++;
@@ -25,8 +25,7 @@ const char *cron_trim(Arena *arena, const char *line) {
 
 int cron_split(const char *line, const CronDialect *dialect, Error *err, CronReader *readers, int max) {
   int n = 0;
-  for (; is_blank(*line); line++)
-    ;
+  while (is_blank(*line)) line++;
   while (*line != '\0') {
     const char *end = line;
     while (*end != '\0' && !is_blank(*end)) end++;
@@ -35,6 +34,29 @@ int cron_split(const char *line, const CronDialect *dialect, Error *err, CronRea
     for (line = end; is_blank(*line);) line++;
   }
   return n;
+}
+
+bool cron_split_second_first(const char *line, const CronDialect *dialect, Error *err, CronReader readers[6]) {
+  static const char zero[] = "0";
+  int n = cron_split(line, dialect, err, readers, 6);
+  if (n != 5 && n != 6) {
+    error_set(err, ERR_SPEC, "a %s schedule has 5 or 6 fields (%s), not %d", dialect->name, dialect->order, n);
+    return error_hint(err, "write at least minute, hour, day of month, month and day of week, with * for any value");
+  }
+  if (n == 6) return true;
+  memmove(readers + 1, readers, 5 * sizeof *readers);
+  readers[0].text = zero;
+  readers[0].end = zero + 1;
+  return true;
+}
+
+const char *cron_expand(const CronDialect *dialect, const CronShorthand *table, size_t n, bool any_case,
+                        const char *line, Error *err) {
+  if (*line != '@') return line;
+  for (size_t i = 0; i < n; i++)
+    if ((any_case ? strcasecmp : strcmp)(line, table[i].name) == 0) return table[i].expression;
+  (void)cron_refuse_shorthand(dialect, line, err);
+  return NULL;
 }
 
 bool cron_take(CronReader *reader, char c) {

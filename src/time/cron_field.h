@@ -61,6 +61,10 @@ typedef struct CronDialect {
   const char *shorthands; /* "@hourly @daily …" */
 } CronDialect;
 
+typedef struct CronShorthand {
+  const char *name, *expression;
+} CronShorthand;
+
 /* One field being read; `text` goes forward over it, and what it holds is collected in `bits` or `years`. */
 typedef struct CronReader {
   const CronField *field;
@@ -75,6 +79,15 @@ typedef struct CronReader {
 const char *cron_trim(Arena *arena, const char *line);
 /* Cuts a line at blanks into at most `max` fields and returns how many there are, also when there are more. */
 int cron_split(const char *line, const CronDialect *dialect, Error *err, CronReader *readers, int max);
+
+/* The same for five fields or six with the second first, which is 0 when there are five; false with an error if not. */
+bool cron_split_second_first(const char *line, const CronDialect *dialect, Error *err, CronReader readers[6]);
+/*
+ * The line, or what its "@" word stands for; NULL with an error if it is no shorthand of the `n` in the table. In any
+ * case of letters when `any_case`.
+ */
+const char *cron_expand(const CronDialect *dialect, const CronShorthand *table, size_t n, bool any_case,
+                        const char *line, Error *err);
 
 /* Goes over the character if it is next. */
 bool cron_take(CronReader *reader, char c);

@@ -36,8 +36,12 @@ typedef struct Dialect {
   bool (*parse)(Arena *arena, const char *expression, DialectRule *ret, Error *err);
 } Dialect;
 
-/* Vixie cron as cronie 1.7 has it: crontab(5), src/entry.c, src/cron.c. */
-extern const Dialect dialect_vixie;
+/* Lines of a crontab: cronie 1.7 under CRON_TZ or by crontab(5), and in the zone of crond; Jenkins; GitHub. */
+extern const Dialect dialect_vixie, dialect_cronie_daemon, dialect_jenkins, dialect_github_actions;
+/* croniter 7.0, also used by Prefect, and what Airflow and Dagster make of it. */
+extern const Dialect dialect_croniter, dialect_airflow, dialect_dagster;
+/* cron-parser 5 and node-cron 4 of npm. */
+extern const Dialect dialect_cron_parser, dialect_node_cron;
 /* OnCalendar of systemd 252: systemd.time(7). */
 extern const Dialect dialect_systemd;
 /* github.com/robfig/cron v3, and Kubernetes' CronJobs. */

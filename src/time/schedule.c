@@ -11,9 +11,12 @@ struct Schedule {
 };
 
 /* The table of dialects: the name of its constant, and its name for people. */
-#define DIALECTS(entry)                                                                                 \
-  entry(vixie, "vixie") entry(robfig, "robfig") entry(kubernetes, "kubernetes") entry(quartz, "quartz") \
-      entry(aws, "aws") entry(systemd, "systemd") entry(interval, "interval") entry(times, "times")
+#define DIALECTS(entry)                                                                                             \
+  entry(vixie, "vixie") entry(cronie_daemon, "cronie-daemon") entry(croniter, "croniter") entry(airflow, "airflow") \
+      entry(dagster, "dagster") entry(cron_parser, "cron-parser") entry(node_cron, "node-cron")                     \
+          entry(jenkins, "jenkins") entry(github_actions, "github-actions") entry(robfig, "robfig")                 \
+              entry(kubernetes, "kubernetes") entry(quartz, "quartz") entry(aws, "aws") entry(systemd, "systemd")   \
+                  entry(interval, "interval") entry(times, "times")
 
 #define DIALECT_ADDRESS(symbol, name) &dialect_##symbol,
 #define DIALECT_NAME(symbol, name) name,

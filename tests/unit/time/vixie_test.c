@@ -120,21 +120,23 @@ static void refused_with_the_reason(void **state) {
   static const struct {
     const char *expression, *message, *hint;
   } refused[] = {{"@reboot", "cannot be predicted", "pause"},
-                 {"@every 5m", "not a shorthand", "five fields"},
+                 {"@every 5m", "not a shorthand", "write the fields"},
                  {"@quarterly", "not a shorthand", "@monthly"},
                  {"@DAILY", "not a shorthand", "@daily"},
-                 {"@", "not a shorthand", "five fields"},
+                 {"@", "not a shorthand", "write the fields"},
                  {"", "5 fields", "all five"},
                  {"   ", "5 fields", "all five"},
                  {"0 2 * *", "not 4", "all five"},
                  {"0 2 * * * *", "not 6", "seconds"},
                  {"0 2 * * * /bin/true", "not 6", "command"},
-                 {"CRON_TZ=UTC 0 2 * * *", "not 6", "zone has its own key"},
+                 {"TZ=UTC 0 2 * * *", "not 6", "the user and the command"},
+                 {"CRON_TZ=UTC", "not 0", "all five"},
                  {"H 2 * * *", "hash", "pause"},
                  {"H/15 * * * *", "hash", "pause"},
                  {"R 2 * * *", "random", "pause"},
                  {"6~15 2 * * *", "random", "pause"},
                  {"~ 2 * * *", "random", "pause"},
+                 {"CRON_TZ=UTC @reboot", "cannot be predicted", "pause"},
                  {"0 0 L * *", "'L'", "28-31"},
                  {"0 0 l * *", "'L'", "28-31"},
                  {"0 0 L-3 * *", "'L'", "28-31"},
@@ -171,9 +173,9 @@ static void refused_with_the_reason(void **state) {
                  {"* * * * monday", "not understood", "names"},
                  {"jan * * * *", "not understood", "numbers"},
                  {"** * * * *", "not understood", "*"},
-                 {"0 0 30 2 *", "never fires", "day of month"},
-                 {"0 0 31 2,4,6,9,11 *", "never fires", "day of month"},
-                 {"0 0 30-31 feb */2", "never fires", "day of month"}};
+                 {"0 0 30 2 *", "never fires", "correct the day"},
+                 {"0 0 31 2,4,6,9,11 *", "never fires", "correct the day"},
+                 {"0 0 30-31 feb */2", "never fires", "correct the day"}};
   Arena arena = {0};
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     DialectRule rule = {0};
