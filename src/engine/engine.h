@@ -251,6 +251,8 @@ typedef struct TxnLimits {
   const char *fence; /* a table that nobody else writes from here to the end; NULL: none */
   bool snapshot;     /* every statement sees the database as the first one did; else each sees what is committed */
   double hold; /* seconds after which the transaction is rolled back, by a process of its own if this one is frozen */
+  bool shared; /* with `writes_apart`: others may be in such a transaction under the same lease at the same time. Until
+                  it ends nobody takes the lease over; its heartbeat is left to whoever is alone with it */
 } TxnLimits;
 
 /* What is proven about a batch since the snapshot that it was computed in; false proves nothing. */
@@ -332,6 +334,9 @@ typedef struct EngineOps {
 
   /* -- facts: all read-only -- */
   void (*close)(Engine *);
+  /* One more connection to the very same database, with the same settings, for another thread. ERR_DATABASE when there
+   * is none to be had, or when the URL leads elsewhere by now. NULL where `writes_apart` is off. */
+  bool (*connect_again)(Engine *, Engine **ret, Error *);
   EngineCaps (*caps)(Engine *);
   /* Identity of this very database: a copy of it is another one. Makes nothing; "" when the ledger does not exist yet.
    */
@@ -447,8 +452,8 @@ typedef struct EngineOps {
   /* The writer acts for one backfill under one lease epoch. Released by writer_close; NULL-safe. */
   bool (*writer_open)(Engine *, const GatePass *, const char *id, int64_t epoch, EngineWriter **ret, Error *);
   void (*writer_close)(EngineWriter *);
-  /* Locks, then checks the lease epoch (law 10): ERR_LEASED when another took over, ERR_LOCKED when the lock was not to
-   * be had in time. */
+  /* Locks, then checks the lease epoch (law 10) and beats the heartbeat: ERR_LEASED when another took over, ERR_LOCKED
+   * when the lock was not to be had in time. */
   bool (*begin)(EngineWriter *, TxnLimits, Error *);
   bool (*commit)(EngineWriter *, Error *);
   void (*abort)(EngineWriter *); /* rolls back; nothing to roll back is fine */

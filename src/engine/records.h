@@ -37,7 +37,7 @@ typedef struct DateRecord {
 } DateRecord;
 
 typedef struct BatchRecord {
-  int64_t number;   /* from 1, in the order written */
+  int64_t number;   /* from 1, in the order begun */
   Instant from, to; /* half-open */
   int64_t attempt, dates, rows, changes;
   double seconds;    /* of work, without pauses */

@@ -251,7 +251,7 @@ typedef struct Lease {
   int64_t epoch, age;
 } Lease;
 
-/* sql: sql_ledger_lease, or sql_ledger_lease_lock, which waits for whoever holds the row. */
+/* sql: sql_ledger_lease, or one that locks the row and waits for whoever holds it. */
 static bool read_lease(PgEngine *engine, Arena *arena, const char *sql, const char *id, Lease *ret, Error *err) {
   PG_SCOPED result = NULL;
   if (!pg_query(engine, pg_ledger_sql(engine, arena, sql, ""), &id, 1, &result, "reading the lease", err)) return false;
@@ -323,6 +323,14 @@ bool pg_lease_drop(Engine *base, const char *id, int64_t epoch, Error *err) {
   return pg_end(engine, own, ok, doing, err);
 }
 
+/* Always false: the lease is not held under this epoch. */
+static bool not_ours(const Lease *lease, const char *id, int64_t epoch, Error *err) {
+  if (lease->holder == NULL)
+    return error_set(err, ERR_LEASED, "the lease of backfill '%s' was given back: nobody may write for it", id);
+  return error_set(err, ERR_LEASED, "backfill '%s' is driven by %s now (epoch %lld, not %lld)", id, lease->holder,
+                   (long long)lease->epoch, (long long)epoch);
+}
+
 bool pg_ledger_guard(PgEngine *engine, const char *id, int64_t epoch, Error *err) {
   ARENA_SCOPED arena = {0};
   Lease lease = {0};
@@ -330,10 +338,13 @@ bool pg_ledger_guard(PgEngine *engine, const char *id, int64_t epoch, Error *err
   if (!pg_ledger_run(engine, sql_ledger_guard, (const char *const[]){id, pg_ledger_int(&arena, epoch)}, 2, &affected,
                      "checking the lease", err))
     return false;
-  if (affected == 1) return true;
-  if (!read_lease(engine, &arena, sql_ledger_lease, id, &lease, err)) return false;
-  if (lease.holder == NULL)
-    return error_set(err, ERR_LEASED, "the lease of backfill '%s' was given back: nobody may write for it", id);
-  return error_set(err, ERR_LEASED, "backfill '%s' is driven by %s now (epoch %lld, not %lld)", id, lease.holder,
-                   (long long)lease.epoch, (long long)epoch);
+  return affected == 1 ||
+         (read_lease(engine, &arena, sql_ledger_lease, id, &lease, err) && not_ours(&lease, id, epoch, err));
+}
+
+bool pg_ledger_guard_shared(PgEngine *engine, const char *id, int64_t epoch, Error *err) {
+  ARENA_SCOPED arena = {0};
+  Lease lease = {0};
+  return read_lease(engine, &arena, sql_ledger_lease_share, id, &lease, err) &&
+         ((lease.holder != NULL && lease.epoch == epoch) || not_ours(&lease, id, epoch, err));
 }

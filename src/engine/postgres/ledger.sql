@@ -242,8 +242,14 @@ SELECT id, {now}, coalesce($2, lease_owner), $3, $4 FROM {ledger}.backfill WHERE
 SELECT lease_owner, lease_epoch, {now} - lease_heartbeat FROM {ledger}.backfill WHERE id = $1
 
 -- name: lease_lock
--- The same, and nobody takes it, drops it or writes under it until this transaction has ended.
-SELECT lease_owner, lease_epoch, {now} - lease_heartbeat FROM {ledger}.backfill WHERE id = $1 FOR NO KEY UPDATE
+-- The same, and nobody takes it, drops it or writes under it until this transaction has ended. FOR UPDATE also waits for
+-- batches, which hold the row FOR KEY SHARE, and makes the update that follows one that they cannot look past.
+SELECT lease_owner, lease_epoch, {now} - lease_heartbeat FROM {ledger}.backfill WHERE id = $1 FOR UPDATE
+
+-- name: lease_share
+-- The same, and nobody takes it or drops it until this transaction has ended; others may write under it as well, and
+-- beat its heartbeat. A snapshot in which the lease was another's is refused by the server (40001).
+SELECT lease_owner, lease_epoch, {now} - lease_heartbeat FROM {ledger}.backfill WHERE id = $1 FOR KEY SHARE
 
 -- name: lease_take
 UPDATE {ledger}.backfill SET lease_owner = $2, lease_epoch = lease_epoch + 1, lease_heartbeat = {now} WHERE id = $1

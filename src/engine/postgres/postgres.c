@@ -18,9 +18,28 @@ static const char *object_name(Engine *base, Arena *arena, const char *id, const
   return pg_object(pg_engine(base), arena, id, role);
 }
 
+static bool connect_again(Engine *base, Engine **ret, Error *err) {
+  ARENA_SCOPED arena = {0};
+  ENGINE_SCOPED again = NULL;
+  PgEngine *engine = pg_engine(base);
+  const EngineOptions options = {engine->schema, engine->tablespace, engine->unlogged};
+  const char *here, *there;
+  if (!postgres_open(engine->url, &options, &again, err) || !pg_identity(base, &arena, &here, err) ||
+      !pg_identity(again, &arena, &there, err))
+    return false;
+  if (strcmp(here, there) != 0) {
+    error_set(err, ERR_DATABASE, "another connection by the same URL came to another database than the first");
+    return error_hint(err, "a URL of several hosts must lead to one and the same primary");
+  }
+  *ret = again;
+  again = NULL;
+  return true;
+}
+
 static const EngineOps postgres_ops = {
     .name = "postgres",
     .close = pg_close,
+    .connect_again = connect_again,
     .caps = pg_caps,
     .identity = pg_identity,
     .now = pg_now,

@@ -164,6 +164,9 @@ bool pg_ledger_event(Engine *, const char *, const char *, const char *, const c
 /* For the driver's own writing files; each inside the transaction that is open. */
 /* Locks the backfill's row, beats its heartbeat in database time; ERR_LEASED unless its lease epoch is `epoch`. */
 bool pg_ledger_guard(PgEngine *, const char *id, int64_t epoch, Error *);
+/* Locks the row against a takeover alone, so that several sessions can hold it so; as pg_ledger_guard, without the
+ * beat. In a snapshot that is older than a takeover: ERR_LOCKED. */
+bool pg_ledger_guard_shared(PgEngine *, const char *id, int64_t epoch, Error *);
 bool pg_ledger_object_add(PgEngine *, const char *id, const ObjectRecord *, Error *);
 bool pg_ledger_object_dropped(PgEngine *, const char *id, const char *name, Error *);
 /* Saves the batch, its dates (with the facts and the batch's number) and adds its column changes. */

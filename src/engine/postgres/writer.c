@@ -85,7 +85,8 @@ bool pg_op_begin(EngineWriter *writer, TxnLimits limits, Error *err) {
   PgEngine *engine = writer->engine;
   bool waits = false;
   if (!pg_begin(engine, limits.snapshot, &writer->open, "beginning", err)) return false;
-  if (set_limits(engine, limits, err) && pg_ledger_guard(engine, writer->id, writer->epoch, err)) {
+  bool (*guard)(PgEngine *, const char *, int64_t, Error *) = limits.shared ? pg_ledger_guard_shared : pg_ledger_guard;
+  if (set_limits(engine, limits, err) && guard(engine, writer->id, writer->epoch, err)) {
     if (limits.fence == NULL || fence(engine, limits.fence, err)) {
       engine->writer_open = true;
       return true;
