@@ -70,6 +70,7 @@ bool plan_resolve_checks(Resolver *resolver, Error *err);   /* evidence.c */
 bool plan_resolve_unproven(Resolver *resolver, Error *err); /* evidence.c */
 bool plan_resolve_clock(Resolver *resolver, Error *err);    /* clock.c */
 bool plan_resolve_sources(Resolver *resolver, Error *err);  /* sources.c: which tables, not yet their dates */
+bool plan_resolve_workers(Resolver *resolver, Error *err);  /* workers.c */
 
 /* sources.c: date columns and dates of the sources, into plan->sources. */
 bool plan_measure_sources(Arena *arena, Engine *engine, Plan *plan, Error *err);

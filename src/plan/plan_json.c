@@ -147,6 +147,7 @@ void plan_json(const Plan *plan, Json *json) {
   plan_json_way(plan, json);
   put_radius(plan, json);
   put_inferred(plan, json);
+  json_int(json, "workers", plan->workers);
   plan_json_texts(json, "unproven", plan->unproven, plan->n_unproven);
   plan_json_texts(json, "warnings", plan->warnings, plan->n_warnings);
   json_object_end(json);

@@ -14,7 +14,7 @@ static bool resolve_digest(Resolver *resolver, Error *err) {
 static bool (*const parts[])(Resolver *, Error *) = {
     plan_resolve_target, plan_resolve_recompute, plan_resolve_columns, plan_resolve_dates, plan_resolve_ranges,
     plan_resolve_key,    plan_resolve_scope,     plan_resolve_checks,  plan_resolve_clock, plan_resolve_sources,
-    resolve_lineage,     plan_resolve_unproven,  resolve_digest,
+    resolve_lineage,     plan_resolve_unproven,  plan_resolve_workers, resolve_digest,
 };
 
 bool plan_resolve(Arena *arena, Engine *engine, const Spec *spec, Plan *ret, Error *err) {

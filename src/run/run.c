@@ -17,6 +17,7 @@ static double remaining(const Run *run) {
   if (run->n_speeds == 0) return -1;
   double work = run_expected_seconds(run, run->progress.rows - run->progress.rows_done);
   double duty = run->plan->spec.budget.duty;
+  if (run->plan->workers > 1) work /= run->plan->workers;
   return duty > 0 ? work / duty : work;
 }
 
@@ -34,7 +35,7 @@ void run_tell(Run *run, const char *doing, bool waiting) {
 bool run_rest(Run *run, double seconds, const char *doing) {
   double until = clock_seconds() + seconds;
   for (double now; (now = clock_seconds()) < until;) {
-    if (run_stopped(run)) return false;
+    if (run_stopped(run) || atomic_load(&run->cancelled)) return false;
     run_tell(run, doing, true);
     double slice = until - now < REST_SLICE ? until - now : REST_SLICE;
     nanosleep(&(struct timespec){0, (long)(slice * 1e9)}, NULL);
@@ -83,8 +84,7 @@ static bool load(Run *run, Error *err) {
   return true;
 }
 
-/* Waits until the gate lets an act of `need` seconds begin. */
-static bool wait_for_gate(Run *run, double need, const GatePass **ret_pass, Error *err) {
+bool run_wait_for_gate(Run *run, double need, const GatePass **ret_pass, Error *err) {
   for (;;) {
     ARENA_SCOPED arena = {0};
     Verdict verdict;
@@ -103,25 +103,33 @@ static bool wait_for_gate(Run *run, double need, const GatePass **ret_pass, Erro
   }
 }
 
+const char *run_label(const Run *run, size_t from, size_t n) {
+  const DateCodec *codec = &run->plan->shape.codec;
+  DateRange range = {run->dates[from].date, grain_next(codec->grain, codec->zone, run->dates[from + n - 1].date)};
+  char label[96];
+  date_range_label(&range, codec->grain, codec->zone, label);
+  return arena_strdup(run->arena, label);
+}
+
+bool run_pause(const Run *run, Error *err) {
+  return error_set(err, ERR_PAUSED, "paused after %lld of %zu dates", (long long)run->progress.dates_done,
+                   run->n_dates);
+}
+
+/* One after another; the first batch always. */
 static bool batches(Run *run, Error *err) {
-  const Plan *plan = run->plan;
+  double duty = run->plan->spec.budget.duty;
   for (size_t from, n; run_next_batch(run, &from, &n);) {
     int64_t rows = 0;
+    if (run->plan->workers > 1 && run->batches > 0) return run_at_once(run, err);
     for (size_t i = 0; i < n; i++) rows += run->dates[from + i].expected;
-    if (run_stopped(run))
-      return error_set(err, ERR_PAUSED, "paused after %lld of %zu dates", (long long)run->progress.dates_done,
-                       run->n_dates);
+    if (run_stopped(run)) return run_pause(run, err);
     bool again;
-    if (!wait_for_gate(run, run_needed_seconds(run, rows), NULL, err) || !run_calm(run, &again, err)) return false;
+    if (!run_wait_for_gate(run, run_needed_seconds(run, rows), NULL, err) || !run_calm(run, &again, err)) return false;
     if (again) continue;
-    DateRange range = {run->dates[from].date,
-                       grain_next(plan->shape.codec.grain, plan->shape.codec.zone, run->dates[from + n - 1].date)};
-    char label[96];
-    date_range_label(&range, plan->shape.codec.grain, plan->shape.codec.zone, label);
-    run_tell(run, arena_strdup(run->arena, label), false);
+    run_tell(run, run_label(run, from, n), false);
     double began = clock_seconds();
     if (!run_step(run, from, n, err)) return false;
-    double duty = plan->spec.budget.duty;
     bool more = run_next_batch(run, &from, &n);
     if (more && !run_look_back(run, err)) return false;
     if (more && duty > 0 && duty < 1) run_rest(run, (clock_seconds() - began) * (1 / duty - 1), "resting");
@@ -135,7 +143,7 @@ static bool retry(Run *run, Error *err) {
   EngineWriter *writer = NULL;
   const EngineOps *ops = run->engine->ops;
   if (strcmp(run->record->state, "held") != 0) return true;
-  if (!wait_for_gate(run, 0, &pass, err) ||
+  if (!run_wait_for_gate(run, 0, &pass, err) ||
       !ops->writer_open(run->engine, pass, run->record->id, run->epoch, &writer, err))
     return false;
   bool ok = run_begin(run, writer, false, err);
@@ -194,7 +202,7 @@ static bool refill(Run *run, Error *err) {
   if (!spec->full_shadow || !spec->postgres.unlogged || run->progress.dates_done == 0) return true;
   if (!find_lost(run, lost, &any, err)) return false;
   if (!any) return true;
-  if (!wait_for_gate(run, 0, &pass, err) ||
+  if (!run_wait_for_gate(run, 0, &pass, err) ||
       !ops->writer_open(run->engine, pass, run->record->id, run->epoch, &writer, err))
     return false;
   bool ok = forget_lost(run, writer, lost, err);
@@ -207,7 +215,7 @@ static bool carry_on(Run *run, RunFacts *ret, Error *err) {
   if (!retry(run, err) || !load(run, err) || !refill(run, err) || !batches(run, err)) return false;
   if (run_stopped(run)) return error_set(err, ERR_PAUSED, "paused: every date is written, the seal is still to come");
   run_tell(run, "sealing", false);
-  return wait_for_gate(run, 0, &pass, err) && run_seal(run, pass, ret, err);
+  return run_wait_for_gate(run, 0, &pass, err) && run_seal(run, pass, ret, err);
 }
 
 static bool may_run(const BackfillRecord *record, Error *err) {

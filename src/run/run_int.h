@@ -1,6 +1,8 @@
 #ifndef TIDEGATE_RUN_RUN_INT_H
 #define TIDEGATE_RUN_RUN_INT_H
 
+#include <stdatomic.h>
+
 #include "base/clock.h"
 #include "run/run.h"
 
@@ -23,7 +25,10 @@ typedef struct Run {
   int64_t epoch;     /* of our lease */
   DateRecord *dates; /* as the ledger has them, kept up to date */
   size_t n_dates;
-  int64_t batches;             /* ever written, for the next number */
+  bool *taken;                 /* dates that are being written at this moment; NULL: none are */
+  size_t idle;                 /* workers that have no batch, whoever gets the next one among them; 0: there are none */
+  atomic_bool cancelled;       /* a batch failed: whoever writes another stops */
+  int64_t batches;             /* ever begun, for the next number */
   int64_t written;             /* by this call */
   int64_t measured_rows;       /* recomputed by all batches */
   RunSpeed speeds[RUN_SPEEDS]; /* of the last batches, the newest last */
@@ -32,12 +37,11 @@ typedef struct Run {
   size_t size;      /* dates that the next may have; 0: nothing is known */
   int64_t wal;      /* Pressure.wal of the last look; 0: none */
   bool paused;      /* because of what production feels */
-  double deadline;  /* monotonic seconds at which the running statement is stopped */
   double shown_at;  /* when progress was last told */
   RunProgress progress;
 } Run;
 
-/* Sleeps outside any transaction, telling `doing`; false when the caller asked to stop. */
+/* Sleeps outside any transaction, telling `doing`; false when the caller asked to stop, or a worker's batch failed. */
 bool run_rest(Run *run, double seconds, const char *doing);
 bool run_stopped(const Run *run);
 void run_tell(Run *run, const char *doing, bool waiting);
@@ -47,7 +51,8 @@ bool run_begin(Run *run, EngineWriter *writer, bool snapshot, Error *err);
 /* Seconds that a batch of rows must have before the window closes: its work and every try at the lock (law 4). */
 double run_needed_seconds(const Run *run, int64_t rows);
 
-/* size.c: the next batch: dates [*ret_from, *ret_from + *ret_n) of run->dates; false when every date is written. */
+/* size.c: the next batch: dates [*ret_from, *ret_from + *ret_n) of run->dates; false when every date is written or
+ * being written. */
 bool run_next_batch(const Run *run, size_t *ret_from, size_t *ret_n);
 /* Is the next batch to be computed inside its transaction, straight into the change set? Always where nobody waits for
  * that; else only because most rows change. */
@@ -65,10 +70,49 @@ bool run_calm(Run *run, bool *ret_again, Error *err);
 /* The look after a batch: makes the next one smaller when production felt this one. */
 bool run_look_back(Run *run, Error *err);
 
-/* step.c: one unit of work: writes, proves and stores one batch. */
+/* step.c: one batch. Alone, on the run's own connection and thread; or by a worker: then `engine` and `arena` are the
+ * worker's own, and of the run nothing is touched but what does not change, `cancelled` and the caller's stop flag. */
+typedef struct RunStep {
+  Run *run;
+  Engine *engine;
+  Arena *arena;
+  bool by_worker;
+  size_t from, n; /* of run->dates */
+  int64_t number;
+  const struct RunStep *failed; /* what a worker found of this batch: it holds it, if nothing else does by now */
+  double deadline;              /* monotonic seconds at which the running statement is stopped */
+  /* what came of it */
+  bool stored;
+  BatchFacts facts;
+  FindingRecord *findings;
+  size_t n_findings;
+  double seconds;
+} RunStep;
+
+/* Writes, proves and stores the step's batch alone; what is found holds the backfill. */
 bool run_step(Run *run, size_t from, size_t n, Error *err);
-/* Records findings and moves to held; always returns false with ERR_HELD. */
+/* The same for a batch of which a worker found what is wrong: it is written once more, to be looked at. */
+bool run_step_failed(Run *run, const RunStep *failed, Error *err);
+/* A worker's part of the same: what it finds is left to run_step_failed or, where the batch is stored, run_hold_now. */
+bool run_step_apart(RunStep *step, const GatePass *pass, Error *err);
+/* The bookkeeping of a batch that is stored. */
+void run_stored(Run *run, const RunStep *step);
+/* Records findings and moves to held, with the open transaction; always returns false with ERR_HELD. */
 bool run_hold(Run *run, EngineWriter *writer, const FindingRecord *findings, size_t n, Error *err);
+/* The same in a transaction of its own. */
+bool run_hold_now(Run *run, EngineWriter *writer, const FindingRecord *findings, size_t n, Error *err);
+/* Asked on the run's own thread some ten times a second while batches are being written: false: they stop at once.
+ * While workers write them, the run's connection is free. */
+bool run_goes_on(Run *run);
+/* Waits until the gate lets an act of `need` seconds begin. ret_pass may be NULL. */
+bool run_wait_for_gate(Run *run, double need, const GatePass **ret_pass, Error *err);
+/* "2–3 Feb 2013", in the run's arena. */
+const char *run_label(const Run *run, size_t from, size_t n);
+/* Stopped by the caller before all is written: ERR_PAUSED. */
+bool run_pause(const Run *run, Error *err);
+
+/* workers.c: writes the batches that are left, several at a time. */
+bool run_at_once(Run *run, Error *err);
 
 /* seal.c: proves the whole and seals it. */
 bool run_seal(Run *run, const GatePass *pass, RunFacts *ret, Error *err);

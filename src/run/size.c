@@ -90,9 +90,21 @@ static size_t lightest(const Run *run) {
   return best == run->n_dates ? 0 : best;
 }
 
+static bool is_open(const Run *run, size_t date) {
+  return run->dates[date].batch == 0 && (run->taken == NULL || !run->taken[date]);
+}
+
+/* The dates that one batch may have so that there is something left for everybody who has none. */
+static size_t fair_share(const Run *run) {
+  size_t open = 0;
+  if (run->idle < 2) return run->n_dates;
+  for (size_t i = 0; i < run->n_dates; i++) open += is_open(run, i);
+  return (open + run->idle - 1) / run->idle;
+}
+
 bool run_next_batch(const Run *run, size_t *ret_from, size_t *ret_n) {
   size_t from = 0;
-  while (from < run->n_dates && run->dates[from].batch > 0) from++;
+  while (from < run->n_dates && !is_open(run, from)) from++;
   if (from == run->n_dates) return false;
   if (run->batches == 0) {
     *ret_from = lightest(run);
@@ -100,9 +112,10 @@ bool run_next_batch(const Run *run, size_t *ret_from, size_t *ret_n) {
     return true;
   }
   double budget = batch_budget(run);
-  size_t most = run->size == 0 ? 1 : run->size, n = 0;
+  size_t most = run->size == 0 ? 1 : run->size, share = fair_share(run), n = 0;
   int64_t rows = 0;
-  while (from + n < run->n_dates && run->dates[from + n].batch == 0 && n < most) {
+  if (most > share) most = share;
+  while (from + n < run->n_dates && is_open(run, from + n) && n < most) {
     rows += run->dates[from + n].expected;
     if (n > 0 && (rows > BATCH_MAX_ROWS || run_expected_seconds(run, rows) > budget)) break;
     n++;

@@ -1,14 +1,36 @@
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "run/run_int.h"
+#include "swap/swap.h"
 #include "validate/validate.h"
 
+/* Of a step alone the run's own thread is asked; what a worker writes is cancelled by that thread, or by the first
+ * batch that fails. */
 static bool go_on(void *context) {
-  Run *run = context;
-  if (run->options->stop != NULL && *run->options->stop >= 2) return false;
-  run_tell(run, run->progress.doing, false);
-  return clock_seconds() < run->deadline;
+  RunStep *step = context;
+  if (step->by_worker) return !atomic_load(&step->run->cancelled) && clock_seconds() < step->deadline;
+  run_tell(step->run, step->run->progress.doing, false);
+  return run_goes_on(step->run) && clock_seconds() < step->deadline;
+}
+
+bool run_goes_on(Run *run) { return run->options->stop == NULL || *run->options->stop < 2; }
+
+static bool rest_apart(void *context, double seconds) {
+  const RunStep *step = context;
+  if (atomic_load(&step->run->cancelled)) return false;
+  nanosleep(&(struct timespec){0, (long)(seconds * 1e9)}, NULL);
+  return !atomic_load(&step->run->cancelled);
+}
+
+/* As run_begin; a worker's transactions go with those of the others. */
+static bool begin(RunStep *step, EngineWriter *writer, bool snapshot, Error *err) {
+  if (!step->by_worker) return run_begin(step->run, writer, snapshot, err);
+  const SpecBudget *budget = &step->run->plan->spec.budget;
+  TxnLimits limits = {.lock_wait = budget->lock, .snapshot = snapshot, .hold = budget->statement, .shared = true};
+  int tries;
+  return swap_begin(step->engine, writer, limits, budget->lock_tries, rest_apart, step, &tries, err);
 }
 
 static bool prepare_objects(Run *run, EngineWriter *writer, Error *err) {
@@ -24,24 +46,27 @@ static bool prepare_objects(Run *run, EngineWriter *writer, Error *err) {
   return false;
 }
 
-static bool fill_shadow(Run *run, EngineWriter *writer, const Job *job, const Interrupt *interrupt, Error *err) {
-  if (!run_begin(run, writer, false, err)) return false;
-  if (run->engine->ops->fill_shadow(writer, job, interrupt, err)) return run->engine->ops->commit(writer, err);
-  run->engine->ops->abort(writer);
+static bool fill_shadow(RunStep *step, EngineWriter *writer, const Job *job, Error *err) {
+  const EngineOps *ops = step->engine->ops;
+  Interrupt interrupt = {go_on, step};
+  if (!begin(step, writer, false, err)) return false;
+  step->deadline = clock_seconds() + step->run->plan->spec.budget.statement;
+  if (ops->fill_shadow(writer, job, &interrupt, err)) return ops->commit(writer, err);
+  ops->abort(writer);
   return false;
 }
 
 /* The full shadow, made by the recompute or the command. *ret_token: of a snapshot before anything was read; NULL where
  * a command read, which nobody can look at. `again` as in compute. */
-static bool make_shadow(Run *run, Arena *arena, EngineWriter *writer, Job *job, const Interrupt *interrupt,
-                        int64_t batch, bool again, const char **ret_token, const char **ret_log, Error *err) {
+static bool make_shadow(RunStep *step, EngineWriter *writer, Job *job, bool again, const char **ret_token,
+                        const char **ret_log, Error *err) {
+  Run *run = step->run;
   *ret_token = NULL;
   job->recompute = run->plan->recompute;
-  run->deadline = clock_seconds() + run->plan->spec.budget.statement;
   bool command = job->recompute == NULL;
-  if (!command && !run->engine->ops->change_token(run->engine, arena, ret_token, err)) return false;
-  if ((!command || !again) && !fill_shadow(run, writer, job, interrupt, err)) return false;
-  if (command && !run_command(run, job, batch, ret_log, err)) return false;
+  if (!command && !step->engine->ops->change_token(step->engine, step->arena, ret_token, err)) return false;
+  if ((!command || !again) && !fill_shadow(step, writer, job, err)) return false;
+  if (command && !run_command(run, job, step->number, ret_log, err)) return false;
   job->recompute = NULL;
   return true;
 }
@@ -50,24 +75,23 @@ static bool make_shadow(Run *run, Arena *arena, EngineWriter *writer, Job *job, 
  * Computes the batch once; directly in a transaction of its own, which stays open to be stored. `again`: a second time,
  * for the proof that a date can be run again; a command then meets what it wrote before.
  */
-static bool compute(Run *run, Arena *arena, EngineWriter *writer, Job *job, int64_t batch, bool again, BatchFacts *ret,
-                    const char **ret_log, Error *err) {
-  const EngineOps *ops = run->engine->ops;
-  Interrupt interrupt = {go_on, run};
+static bool compute(RunStep *step, EngineWriter *writer, Job *job, bool again, BatchFacts *ret, const char **ret_log,
+                    Error *err) {
+  const EngineOps *ops = step->engine->ops;
+  const SpecBudget *budget = &step->run->plan->spec.budget;
+  Interrupt interrupt = {go_on, step};
   const char *token = NULL;
   ops->abort(writer);
-  if (run->plan->spec.full_shadow &&
-      !make_shadow(run, arena, writer, job, &interrupt, batch, again, &token, ret_log, err))
-    return false;
-  if (run_directly(run) && !run_begin(run, writer, true, err)) return false;
-  run->deadline = clock_seconds() + run->plan->spec.budget.statement;
-  if (ops->compute(writer, arena, job, &interrupt, ret, err)) {
+  if (step->run->plan->spec.full_shadow && !make_shadow(step, writer, job, again, &token, ret_log, err)) return false;
+  if (run_directly(step->run) && !begin(step, writer, true, err)) return false;
+  step->deadline = clock_seconds() + budget->statement;
+  if (ops->compute(writer, step->arena, job, &interrupt, ret, err)) {
     if (token != NULL) ret->token = token;
     return true;
   }
-  if (err->code == ERR_PAUSED && clock_seconds() >= run->deadline) {
+  if (err->code == ERR_PAUSED && clock_seconds() >= step->deadline) {
     char limit[32];
-    duration_label(run->plan->spec.budget.statement, limit);
+    duration_label(budget->statement, limit);
     error_set(err, ERR_PAUSED, "a batch took longer than `budget: statement` (%s) allows", limit);
     error_hint(err, "raise the limit, or make the recompute faster (an index on its sources' dates?), and run again");
   }
@@ -81,11 +105,11 @@ static bool same_twice(const BatchFacts *first, const BatchFacts *second) {
 }
 
 /* May others have changed what came out of the second writing? */
-static bool others_wrote(Run *run, const Job *job, const BatchFacts *first, bool *ret, Error *err) {
+static bool others_wrote(const RunStep *step, const Job *job, const BatchFacts *first, bool *ret, Error *err) {
   Unchanged unchanged;
   int64_t rows = 0;
   for (size_t i = 0; i < first->n; i++) rows += first->dates[i].production.rows;
-  if (!run->engine->ops->unchanged(run->engine, job, first->token, rows, &unchanged, err)) return false;
+  if (!step->engine->ops->unchanged(step->engine, job, first->token, rows, &unchanged, err)) return false;
   *ret = !unchanged.production || !unchanged.sources;
   return true;
 }
@@ -97,29 +121,31 @@ static FindingRecord *with_finding(Arena *arena, FindingRecord *findings, size_t
   return all;
 }
 
-static void remember(Run *run, size_t from, size_t n, int64_t batch, const BatchFacts *facts) {
-  for (size_t i = 0; i < n; i++) {
-    DateRecord *date = &run->dates[from + i];
-    const DateFacts *fact = &facts->dates[i];
-    date->batch = batch;
+void run_stored(Run *run, const RunStep *step) {
+  for (size_t i = 0; i < step->n; i++) {
+    DateRecord *date = &run->dates[step->from + i];
+    const DateFacts *fact = &step->facts.dates[i];
+    date->batch = step->number;
     date->production = fact->production;
     date->recomputed = fact->recomputed;
     date->stable = fact->stable;
     run->progress.rows_done += date->expected;
   }
-  run->progress.dates_done += (int64_t)n;
-  run->progress.changes += facts->changes;
+  run->progress.dates_done += (int64_t)step->n;
+  run->progress.changes += step->facts.changes;
+  run->written++;
+  run_measured(run, step->n, step->facts.rows, step->seconds);
 }
 
-static bool store(Run *run, EngineWriter *writer, const Job *job, const BatchFacts *facts, const BatchRecord *record,
-                  const FindingRecord *findings, size_t n, Error *err) {
-  const EngineOps *ops = run->engine->ops;
-  if (!run_directly(run) && !run_begin(run, writer, false, err)) return false;
-  if (!ops->store(writer, job, facts, record, err)) {
+static bool store(RunStep *step, EngineWriter *writer, const Job *job, const BatchRecord *record, Error *err) {
+  const EngineOps *ops = step->engine->ops;
+  if (!run_directly(step->run) && !begin(step, writer, false, err)) return false;
+  if (!ops->store(writer, job, &step->facts, record, err)) {
     ops->abort(writer);
     return false;
   }
-  return n > 0 ? run_hold(run, writer, findings, n, err) : ops->commit(writer, err);
+  if (step->n_findings > 0) return run_hold(step->run, writer, step->findings, step->n_findings, err);
+  return ops->commit(writer, err);
 }
 
 bool run_hold(Run *run, EngineWriter *writer, const FindingRecord *findings, size_t n, Error *err) {
@@ -139,32 +165,44 @@ bool run_hold(Run *run, EngineWriter *writer, const FindingRecord *findings, siz
                     run->record->id, run->record->id, run->record->id);
 }
 
+bool run_hold_now(Run *run, EngineWriter *writer, const FindingRecord *findings, size_t n, Error *err) {
+  return run_begin(run, writer, false, err) && run_hold(run, writer, findings, n, err);
+}
+
 /* Where others commit between two writings, it is they who may have changed what comes out: it is written once more. */
 enum { MOST_WRITINGS = 4 };
 
-/* The evidence of one batch, before it is stored. */
-static bool judge(Run *run, Arena *arena, EngineWriter *writer, Job *job, int64_t batch, BatchFacts *facts,
-                  FindingRecord **ret, size_t *ret_n, const char **log, Error *err) {
+static bool validate(RunStep *step, const Job *job, const BatchFacts *facts, Error *err) {
   const FindingRecord *findings;
-  if (!validate_batch(arena, run->engine, run->plan, job, facts, batch, &findings, ret_n, err)) return false;
-  *ret = (FindingRecord *)findings;
-  if (run->batches > 0 || *ret_n > 0) return true;
+  if (!validate_batch(step->arena, step->engine, step->run->plan, job, facts, step->number, &findings,
+                      &step->n_findings, err))
+    return false;
+  step->findings = (FindingRecord *)findings;
+  return true;
+}
+
+/* The evidence of one batch, before it is stored. */
+static bool judge(RunStep *step, EngineWriter *writer, Job *job, const char **log, Error *err) {
+  if (!validate(step, job, &step->facts, err)) return false;
+  if (step->n_findings == 0 && step->failed != NULL) { /* it comes and goes */
+    step->findings = step->failed->findings;
+    step->n_findings = step->failed->n_findings;
+  }
+  if (step->number > 1 || step->n_findings > 0) return true;
   BatchFacts again;
   bool others = true;
   for (int writing = 2;; writing++) {
-    if (!compute(run, arena, writer, job, batch, true, &again, log, err) ||
-        !validate_batch(arena, run->engine, run->plan, job, &again, batch, &findings, ret_n, err))
-      return false;
-    *ret = (FindingRecord *)findings; /* rows that were appended may show as a key that several rows have only now */
-    if (*ret_n == 0 && same_twice(facts, &again)) break;
-    if (writing < MOST_WRITINGS && !others_wrote(run, job, facts, &others, err)) return false;
+    /* Rows that were appended may show as a key that several rows have only now. */
+    if (!compute(step, writer, job, true, &again, log, err) || !validate(step, job, &again, err)) return false;
+    if (step->n_findings == 0 && same_twice(&step->facts, &again)) break;
+    if (writing < MOST_WRITINGS && !others_wrote(step, job, &step->facts, &others, err)) return false;
     if (writing < MOST_WRITINGS && others) {
-      *facts = again;
+      step->facts = again;
       continue;
     }
-    *ret = with_finding(
-        arena, *ret, ret_n,
-        (FindingRecord){.batch = batch,
+    step->findings = with_finding(
+        step->arena, step->findings, &step->n_findings,
+        (FindingRecord){.batch = step->number,
                         .kind = "not-repeatable",
                         .subject = "first batch",
                         .count = 1,
@@ -173,65 +211,102 @@ static bool judge(Run *run, Arena *arena, EngineWriter *writer, Job *job, int64_
                             "safely (random values, the clock, or rows that are appended instead of replaced)"});
     break;
   }
-  *facts = again;
+  step->facts = again;
   return true;
 }
 
-static bool check_totals(Run *run, Arena *arena, EngineWriter *writer, const Job *job, int64_t batch, Error *err) {
+/* The totals of the batch's dates, once it is stored. */
+static bool check_totals(RunStep *step, const Job *job, Error *err) {
   const FindingRecord *findings;
-  size_t n;
   DateRange range = {job->dates[0], job->dates[job->n]};
-  if (run->plan->n_total_checks == 0) return true;
-  if (!validate_totals(arena, run->engine, run->plan, range, batch, &findings, &n, err)) return false;
-  if (n == 0) return true;
-  return run_begin(run, writer, false, err) && run_hold(run, writer, findings, n, err);
+  step->n_findings = 0;
+  if (step->run->plan->n_total_checks == 0) return true;
+  if (!validate_totals(step->arena, step->engine, step->run->plan, range, step->number, &findings, &step->n_findings,
+                       err))
+    return false;
+  step->findings = (FindingRecord *)findings;
+  return true;
 }
 
-static bool write_batch(Run *run, Arena *arena, EngineWriter *writer, size_t from, size_t n, Error *err) {
+static bool write_batch(RunStep *step, EngineWriter *writer, Error *err) {
+  const Plan *plan = step->run->plan;
+  const DateCodec *codec = &plan->shape.codec;
   double began = clock_seconds();
-  int64_t batch = run->batches + 1;
-  DateRange range = {run->dates[from].date, grain_next(run->plan->shape.codec.grain, run->plan->shape.codec.zone,
-                                                       run->dates[from + n - 1].date)};
-  size_t n_dates, n_findings;
-  const Instant *dates = plan_dates(arena, run->plan, range, &n_dates);
-  Job job = plan_job(run->plan, dates, n_dates);
-  BatchFacts facts;
-  FindingRecord *findings;
+  DateRange range = {step->run->dates[step->from].date,
+                     grain_next(codec->grain, codec->zone, step->run->dates[step->from + step->n - 1].date)};
+  size_t n_dates;
+  const Instant *dates = plan_dates(step->arena, plan, range, &n_dates);
+  Job job = plan_job(plan, dates, n_dates);
   const char *log = NULL;
-  if (!prepare_objects(run, writer, err) || !compute(run, arena, writer, &job, batch, false, &facts, &log, err) ||
-      !judge(run, arena, writer, &job, batch, &facts, &findings, &n_findings, &log, err))
+  if (!compute(step, writer, &job, false, &step->facts, &log, err) || !judge(step, writer, &job, &log, err))
     return false;
-  BatchRecord record = {.number = batch,
+  if (step->by_worker && step->n_findings > 0) return true;
+  BatchRecord record = {.number = step->number,
                         .from = range.from,
                         .to = range.to,
                         .attempt = 1,
                         .dates = (int64_t)n_dates,
-                        .rows = facts.rows,
-                        .changes = facts.changes,
+                        .rows = step->facts.rows,
+                        .changes = step->facts.changes,
                         .seconds = clock_seconds() - began,
-                        .token = facts.token,
+                        .token = step->facts.token,
                         .log = log};
-  if (!store(run, writer, &job, &facts, &record, findings, n_findings, err)) return false;
-  remember(run, from, n, batch, &facts);
-  run->batches = batch;
-  run->written++;
-  run_measured(run, n, facts.rows, clock_seconds() - began);
-  return check_totals(run, arena, writer, &job, batch, err);
+  if (!store(step, writer, &job, &record, err)) return false;
+  step->stored = true;
+  step->seconds = clock_seconds() - began;
+  return check_totals(step, &job, err);
+}
+
+bool run_step_apart(RunStep *step, const GatePass *pass, Error *err) {
+  const EngineOps *ops = step->engine->ops;
+  EngineWriter *writer = NULL;
+  if (!ops->writer_open(step->engine, pass, step->run->record->id, step->run->epoch, &writer, err)) return false;
+  bool ok = write_batch(step, writer, err);
+  ops->abort(writer);
+  ops->writer_close(writer);
+  return ok;
+}
+
+static bool write_alone(Run *run, RunStep *step, EngineWriter *writer, Error *err) {
+  if (!prepare_objects(run, writer, err)) return false;
+  bool ok = write_batch(step, writer, err);
+  if (step->stored) {
+    if (step->number > run->batches) run->batches = step->number;
+    run_stored(run, step);
+  }
+  return ok && (step->n_findings == 0 || run_hold_now(run, writer, step->findings, step->n_findings, err));
+}
+
+static bool step_alone(Run *run, RunStep *step, Error *err) {
+  int64_t rows = 0;
+  for (size_t i = 0; i < step->n; i++) rows += run->dates[step->from + i].expected;
+  Verdict verdict;
+  const GatePass *pass;
+  EngineWriter *writer = NULL;
+  if (!gate_judge(step->arena, run->engine, run->plan, GATE_BATCH, run_needed_seconds(run, rows), &verdict, &pass, err))
+    return false;
+  if (pass == NULL) return gate_deny(&verdict, err);
+  if (!run->engine->ops->writer_open(run->engine, pass, run->record->id, run->epoch, &writer, err)) return false;
+  bool ok = write_alone(run, step, writer, err);
+  if (!ok) run->engine->ops->abort(writer);
+  run->engine->ops->writer_close(writer);
+  return ok;
 }
 
 bool run_step(Run *run, size_t from, size_t n, Error *err) {
   ARENA_SCOPED arena = {0};
-  int64_t rows = 0;
-  for (size_t i = 0; i < n; i++) rows += run->dates[from + i].expected;
-  Verdict verdict;
-  const GatePass *pass;
-  EngineWriter *writer = NULL;
-  if (!gate_judge(&arena, run->engine, run->plan, GATE_BATCH, run_needed_seconds(run, rows), &verdict, &pass, err))
-    return false;
-  if (pass == NULL) return gate_deny(&verdict, err);
-  if (!run->engine->ops->writer_open(run->engine, pass, run->record->id, run->epoch, &writer, err)) return false;
-  bool ok = write_batch(run, &arena, writer, from, n, err);
-  if (!ok) run->engine->ops->abort(writer);
-  run->engine->ops->writer_close(writer);
-  return ok;
+  RunStep step = {.run = run, .engine = run->engine, .arena = &arena, .from = from, .n = n, .number = run->batches + 1};
+  return step_alone(run, &step, err);
+}
+
+bool run_step_failed(Run *run, const RunStep *failed, Error *err) {
+  ARENA_SCOPED arena = {0};
+  RunStep step = {.run = run,
+                  .engine = run->engine,
+                  .arena = &arena,
+                  .from = failed->from,
+                  .n = failed->n,
+                  .number = failed->number,
+                  .failed = failed};
+  return step_alone(run, &step, err);
 }

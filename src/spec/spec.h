@@ -124,6 +124,7 @@ typedef struct SpecFreeze {
 typedef struct SpecBudget {
   double batch, statement, lock, swap_lock, lag; /* seconds */
   int lock_tries;
+  int workers;        /* batches written at a time, from 1 */
   int64_t wal;        /* bytes */
   int sessions;       /* active ones of others; 0: any number */
   SpecText canary;    /* SQL that stands for production's own queries; text NULL: none */

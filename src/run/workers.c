@@ -1,0 +1,278 @@
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include "run/run_int.h"
+
+/*
+ * Several batches at a time, each by a thread with a connection of its own. The run's own thread writes none: it asks
+ * the gate and production's pressure before each batch, hands it out, keeps the books and tells the progress. Whatever
+ * ends it, no thread is left behind, so that the backfill is held, sealed or given back by one who is alone with it.
+ */
+
+/* While nothing else happens the run's own thread looks round so often, and shows so often that it is alive. */
+static const double LOOK_SECONDS = 0.1, BEAT_SECONDS = 10;
+
+typedef struct Crew Crew;
+
+typedef struct Worker {
+  Crew *crew;
+  Engine *engine;
+  Arena arena; /* of its batch */
+  RunStep step;
+  const GatePass *pass;
+  pthread_t thread;
+  bool busy;         /* it has a batch, and the books do not know yet what came of it */
+  double rests_till; /* monotonic seconds */
+  /* under the crew's lock, until the thread is joined */
+  bool done, ok;
+  Error err;
+} Worker;
+
+struct Crew {
+  Run *run;
+  Worker *workers;
+  size_t n;
+  EngineWriter *writer; /* on the run's own connection, for the heartbeat */
+  double beat_at;
+  pthread_mutex_t lock;
+  pthread_cond_t news;
+  Worker *failed; /* the first whose batch did */
+};
+
+/* ---- a worker's thread ------------------------------------------------------------------------------------------- */
+
+static void *work(void *context) {
+  Worker *worker = context;
+  Crew *crew = worker->crew;
+  Error err = {0};
+  bool ok = run_step_apart(&worker->step, worker->pass, &err);
+  if (!ok || worker->step.n_findings > 0) atomic_store(&crew->run->cancelled, true);
+  pthread_mutex_lock(&crew->lock);
+  worker->done = true;
+  worker->ok = ok;
+  worker->err = err;
+  if (crew->failed == NULL && (!ok || worker->step.n_findings > 0)) crew->failed = worker;
+  pthread_cond_signal(&crew->news);
+  pthread_mutex_unlock(&crew->lock);
+  return NULL;
+}
+
+/* Signals are for the run's own thread. */
+static bool start(Worker *worker, Error *err) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  worker->done = false;
+  int failed = pthread_create(&worker->thread, NULL, work, worker);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  worker->busy = failed == 0;
+  return failed == 0 || error_set(err, ERR_MEMORY, "no thread can be had for a worker of `budget: workers`");
+}
+
+/* ---- the run's own thread ---------------------------------------------------------------------------------------- */
+
+static bool crew_open(Run *run, Crew *ret, Error *err) {
+  ret->run = run;
+  ret->workers = arena_array(run->arena, (size_t)run->plan->workers, sizeof *ret->workers);
+  for (; ret->n < (size_t)run->plan->workers; ret->n++) {
+    Worker *worker = &ret->workers[ret->n];
+    worker->crew = ret;
+    if (run->engine->ops->connect_again(run->engine, &worker->engine, err)) continue;
+    error_wrap(err, "connecting worker %zu of %d", ret->n + 1, run->plan->workers);
+    return error_hint(err, "may this role have as many connections? `budget: workers` says how many are wanted");
+  }
+  run->taken = arena_array(run->arena, run->n_dates, sizeof *run->taken);
+  return true;
+}
+
+static void crew_close(Crew *crew) {
+  crew->run->engine->ops->writer_close(crew->writer);
+  for (size_t i = 0; i < crew->n; i++) {
+    arena_release(&crew->workers[i].arena);
+    engine_close(&crew->workers[i].engine);
+  }
+  crew->run->taken = NULL;
+  crew->run->idle = 0;
+  pthread_cond_destroy(&crew->news);
+  pthread_mutex_destroy(&crew->lock);
+}
+
+static size_t busy_workers(const Crew *crew) {
+  size_t n = 0;
+  for (size_t i = 0; i < crew->n; i++) n += crew->workers[i].busy;
+  return n;
+}
+
+/* Waits for the end of a batch, for a moment at most. */
+static void wait_for_news(Crew *crew) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += (long)(LOOK_SECONDS * 1e9);
+  if (until.tv_nsec >= 1000000000) {
+    until.tv_sec++;
+    until.tv_nsec -= 1000000000;
+  }
+  pthread_mutex_lock(&crew->lock);
+  bool news = false;
+  for (size_t i = 0; i < crew->n; i++) news |= crew->workers[i].busy && crew->workers[i].done;
+  if (!news) pthread_cond_timedwait(&crew->news, &crew->lock, &until);
+  pthread_mutex_unlock(&crew->lock);
+}
+
+static bool is_done(Worker *worker) {
+  pthread_mutex_lock(&worker->crew->lock);
+  bool done = worker->busy && worker->done;
+  pthread_mutex_unlock(&worker->crew->lock);
+  return done;
+}
+
+/* Enters what came of the batches that have ended. */
+static bool keep_books(Crew *crew, Error *err) {
+  Run *run = crew->run;
+  double duty = run->plan->spec.budget.duty;
+  bool ended = false;
+  for (size_t i = 0; i < crew->n; i++) {
+    Worker *worker = &crew->workers[i];
+    if (!is_done(worker)) continue;
+    pthread_join(worker->thread, NULL);
+    worker->busy = false;
+    const RunStep *step = &worker->step;
+    for (size_t k = 0; k < step->n; k++) run->taken[step->from + k] = false;
+    if (step->stored) run_stored(run, step);
+    if (step->stored && duty > 0 && duty < 1) worker->rests_till = clock_seconds() + step->seconds * (1 / duty - 1);
+    ended = true;
+  }
+  return !ended || atomic_load(&run->cancelled) || run_look_back(run, err);
+}
+
+/* Shows that we are alive, and sees whether the lease is still ours. */
+static bool beat(Crew *crew, Error *err) {
+  Run *run = crew->run;
+  if (crew->writer == NULL || clock_seconds() < crew->beat_at) return true;
+  if (!run_begin(run, crew->writer, false, err) || !run->engine->ops->commit(crew->writer, err)) {
+    atomic_store(&run->cancelled, true);
+    return false;
+  }
+  crew->beat_at = clock_seconds() + BEAT_SECONDS;
+  return true;
+}
+
+/* Tells the progress; false when all are to stop. */
+static bool look_round(Crew *crew, Error *err) {
+  Run *run = crew->run;
+  size_t busy = busy_workers(crew);
+  run_tell(run, busy == 0 ? "resting" : run->progress.doing, busy == 0);
+  if (!run_goes_on(run)) {
+    atomic_store(&run->cancelled, true);
+    return run_pause(run, err);
+  }
+  return beat(crew, err);
+}
+
+/* The next who is to have a batch; NULL: all have one or rest. *ret_idle: how many have none. */
+static Worker *next_worker(Crew *crew, size_t *ret_idle) {
+  Worker *next = NULL;
+  double now = clock_seconds();
+  *ret_idle = 0;
+  for (size_t i = 0; i < crew->n; i++) {
+    Worker *worker = &crew->workers[i];
+    if (worker->busy) continue;
+    ++*ret_idle;
+    if (worker->rests_till <= now) next = worker;
+  }
+  return next;
+}
+
+static const char *label(const Crew *crew, const RunStep *step) {
+  const char *dates = run_label(crew->run, step->from, step->n);
+  size_t others = busy_workers(crew);
+  return others == 0 ? dates : arena_printf(crew->run->arena, "%s and %zu more", dates, others);
+}
+
+/* Lets the worker begin with the dates, as soon as the gate and production allow it; `again`: they are to be chosen
+ * anew. */
+static bool hand_out(Crew *crew, Worker *worker, size_t from, size_t n, Error *err) {
+  Run *run = crew->run;
+  const EngineOps *ops = run->engine->ops;
+  int64_t rows = 0;
+  bool again;
+  Verdict verdict;
+  for (size_t i = 0; i < n; i++) rows += run->dates[from + i].expected;
+  double need = run_needed_seconds(run, rows);
+  if (!run_wait_for_gate(run, need, NULL, err) || !run_calm(run, &again, err)) return false;
+  if (again || atomic_load(&run->cancelled)) return true;
+  arena_release(&worker->arena);
+  if (!gate_judge(&worker->arena, run->engine, run->plan, GATE_BATCH, need, &verdict, &worker->pass, err)) return false;
+  if (worker->pass == NULL) return gate_deny(&verdict, err);
+  if (crew->writer == NULL &&
+      !ops->writer_open(run->engine, worker->pass, run->record->id, run->epoch, &crew->writer, err))
+    return false;
+  crew->beat_at = 0;
+  if (!beat(crew, err)) return false;
+  worker->step = (RunStep){.run = run,
+                           .engine = worker->engine,
+                           .arena = &worker->arena,
+                           .by_worker = true,
+                           .from = from,
+                           .n = n,
+                           .number = ++run->batches};
+  run_tell(run, label(crew, &worker->step), false);
+  if (!start(worker, err)) return false;
+  for (size_t i = 0; i < n; i++) run->taken[from + i] = true;
+  return true;
+}
+
+/* Until every date is written, or something stands in the way. */
+static bool hand_out_all(Crew *crew, Error *err) {
+  Run *run = crew->run;
+  for (;;) {
+    size_t from, n;
+    if (!keep_books(crew, err)) return false;
+    if (atomic_load(&run->cancelled)) return true;
+    Worker *worker = next_worker(crew, &run->idle);
+    bool more = run_next_batch(run, &from, &n);
+    if (!more && busy_workers(crew) == 0) return true;
+    if (more && run_stopped(run)) return run_pause(run, err);
+    if (more && worker != NULL) {
+      if (!hand_out(crew, worker, from, n, err)) return false;
+    } else {
+      wait_for_news(crew);
+      if (!look_round(crew, err)) return false;
+    }
+  }
+}
+
+/* Nothing more is begun; what is under way ends, by itself or because it is cancelled. */
+static void wait_for_all(Crew *crew) {
+  Error ignored;
+  while (busy_workers(crew) > 0) {
+    wait_for_news(crew);
+    look_round(crew, &ignored);
+    keep_books(crew, &ignored);
+  }
+}
+
+/* Everybody else has ended. */
+static bool settle_failure(Crew *crew, Error *err) {
+  Run *run = crew->run;
+  const Worker *worker = crew->failed;
+  const RunStep *step = &worker->step;
+  atomic_store(&run->cancelled, false);
+  if (step->n_findings > 0 && worker->ok)
+    return step->stored ? run_hold_now(run, crew->writer, step->findings, step->n_findings, err)
+                        : run_step_failed(run, step, err);
+  *err = worker->err;
+  return false;
+}
+
+bool run_at_once(Run *run, Error *err) {
+  Crew crew = {.lock = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER};
+  bool ok = crew_open(run, &crew, err) && hand_out_all(&crew, err);
+  wait_for_all(&crew);
+  bool stopped = !ok && (err->code == ERR_LEASED || (err->code == ERR_PAUSED && !run_goes_on(run)));
+  if (crew.failed != NULL && !stopped) ok = settle_failure(&crew, err);
+  atomic_store(&run->cancelled, false);
+  crew_close(&crew);
+  return ok;
+}
