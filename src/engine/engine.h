@@ -301,6 +301,28 @@ typedef struct HealthFact {
   bool bad;                      /* nothing can be done before `todo` is */
 } HealthFact;
 
+/* One finished run of a job that the database itself starts; when it was due is not kept. */
+typedef struct CronRun {
+  Instant started, ended;
+  bool failed;
+} CronRun;
+
+typedef struct CronJob {
+  const char *name;     /* unique among the jobs that can be seen */
+  const char *schedule; /* as written */
+  const char *command;  /* its SQL, the database in front where it is another one */
+  bool active;
+  const CronRun *runs; /* oldest first */
+  size_t n_runs;
+} CronJob;
+
+typedef struct CronFacts {
+  bool installed;
+  const char *zone; /* in which the schedules are read */
+  const CronJob *jobs;
+  size_t n;
+} CronFacts;
+
 /* Where the backfill's objects go, for engines that have such places. NULL and false: the engine's own way. */
 typedef struct EngineOptions {
   const char *schema, *tablespace;
@@ -349,6 +371,9 @@ typedef struct EngineOps {
    * there is no server. */
   bool (*health)(Engine *, Arena *, const char *const *targets, size_t n, const HealthFact **ret, size_t *ret_n,
                  Error *);
+  /* The jobs of the database's own scheduler that whoever asks may see, and up to a thousand runs of each that started
+   * at `since` or later. NULL where there is no such thing. */
+  bool (*cron_jobs)(Engine *, Arena *, Instant since, CronFacts *ret, Error *);
   bool (*list_tables)(Engine *, Arena *, const char *const **ret, size_t *ret_n, Error *);
   /* ERR_NOT_FOUND when there is no such table or view. */
   bool (*describe_table)(Engine *, Arena *, const char *name, TableFacts *ret, Error *);

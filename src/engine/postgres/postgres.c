@@ -46,6 +46,7 @@ static const EngineOps postgres_ops = {
     .space = pg_space,
     .settings = pg_settings,
     .health = pg_health,
+    .cron_jobs = pg_cron_jobs,
     .list_tables = pg_list_tables,
     .describe_table = pg_describe_table,
     .describe_query = pg_describe_query,

@@ -122,6 +122,8 @@ bool pg_sessions(Engine *, Arena *, const SessionQuestion *, double, SessionFact
 bool pg_pressure(Engine *, Arena *, const Shape *, const PressureLimits *, Pressure *, Error *);
 /* health.c */
 bool pg_health(Engine *, Arena *, const char *const *, size_t, const HealthFact **, size_t *, Error *);
+/* history.c */
+bool pg_cron_jobs(Engine *, Arena *, Instant, CronFacts *, Error *);
 /* catalog.c, dependents.c, grants.c */
 bool pg_list_tables(Engine *, Arena *, const char *const **, size_t *, Error *);
 bool pg_describe_table(Engine *, Arena *, const char *, TableFacts *, Error *);
