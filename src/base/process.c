@@ -78,16 +78,9 @@ static Outcome follow(const ProcessRules *rules, int output, Buf *log) {
   }
 }
 
-static bool judge(const char *name, int status, const Buf *log, Error *err) {
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
-  const char *tail = log->len > TAIL ? buf_text(log) + log->len - TAIL : buf_text(log);
-  if (WIFEXITED(status))
-    return error_set(err, ERR_COMMAND, "%s ended with exit status %d: %s", name, WEXITSTATUS(status), tail);
-  return error_set(err, ERR_COMMAND, "%s was killed by signal %d: %s", name, WTERMSIG(status), tail);
-}
-
-bool process_run(char *const *argv, const ProcessRules *rules, Buf *log, Error *err) {
-  int ends[2], status = 0;
+/* Runs it to its end; *ret_status as waitpid gives it. */
+static bool run(char *const *argv, const ProcessRules *rules, Buf *log, int *ret_status, Error *err) {
+  int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return error_set(err, ERR_COMMAND, "cannot start %s: %s", argv[0], strerror(errno));
   pid_t child = fork();
   if (child == 0) become(argv, rules, ends[1]);
@@ -103,6 +96,24 @@ bool process_run(char *const *argv, const ProcessRules *rules, Buf *log, Error *
   if (outcome == STOPPED) return error_set(err, ERR_PAUSED, "%s was ended because you asked to stop", argv[0]);
   if (outcome == TIMED_OUT)
     return error_set(err, ERR_COMMAND, "%s ran longer than %s allows and was ended", argv[0], rules->timeout_name);
-  waitpid(child, &status, 0);
-  return judge(argv[0], status, log, err);
+  waitpid(child, ret_status, 0);
+  return true;
+}
+
+bool process_run(char *const *argv, const ProcessRules *rules, Buf *log, Error *err) {
+  int status = 0;
+  if (!run(argv, rules, log, &status, err)) return false;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
+  const char *tail = log->len > TAIL ? buf_text(log) + log->len - TAIL : buf_text(log);
+  if (WIFEXITED(status))
+    return error_set(err, ERR_COMMAND, "%s ended with exit status %d: %s", argv[0], WEXITSTATUS(status), tail);
+  return error_set(err, ERR_COMMAND, "%s was killed by signal %d: %s", argv[0], WTERMSIG(status), tail);
+}
+
+bool process_status(char *const *argv, const ProcessRules *rules, Buf *log, int *ret_status, Error *err) {
+  int status = 0;
+  if (!run(argv, rules, log, &status, err)) return false;
+  if (!WIFEXITED(status)) return error_set(err, ERR_COMMAND, "%s was killed by signal %d", argv[0], WTERMSIG(status));
+  *ret_status = WEXITSTATUS(status);
+  return true;
 }

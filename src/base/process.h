@@ -30,4 +30,7 @@ typedef struct ProcessRules {
  */
 bool process_run(char *const *argv, const ProcessRules *rules, Buf *log, Error *err);
 
+/* The same, with any exit status being an answer (127: it cannot be run). ERR_COMMAND for a signal or the timeout. */
+bool process_status(char *const *argv, const ProcessRules *rules, Buf *log, int *ret_status, Error *err);
+
 #endif

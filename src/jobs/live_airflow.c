@@ -1,0 +1,125 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jobs/airflow.h"
+#include "jobs/live_int.h"
+#include "time/quantity.h"
+#include "time/zone.h"
+
+/* Airflow, about the runs of one DAG. Whatever wrote a run (its schedule, a person, a backfill of Airflow's) writes the
+ * same rows: every run that has not ended counts. */
+
+enum { LAST_RUNS = 25 };
+
+static const DocNode *get(Asking *asking, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* NULL when there is no answer, which is noted. */
+static const DocNode *get(Asking *asking, const char *format, ...) {
+  char path[2048];
+  const DocNode *root;
+  Error err;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(path, sizeof path, format, args);
+  va_end(args);
+  if (airflow_get(asking->ask->airflow, asking->arena, path, &root, &err)) return root;
+  live_failed(asking, "airflow", &err);
+  return NULL;
+}
+
+/* The items of a list that an answer must hold; NULL when it does not. */
+static const DocNode *list(Asking *asking, const DocNode *root, const char *key) {
+  const DocNode *items = root == NULL ? NULL : doc_get(root, key);
+  if (items != NULL && items->kind == DOC_SEQUENCE) return items;
+  if (root != NULL)
+    live_unknown(asking, "is that the address of Airflow's web server?", "airflow: no %s in its answer", key);
+  return NULL;
+}
+
+static const char *clock_label(Asking *asking, Instant at) {
+  char text[40];
+  instant_rfc3339(at, zone_utc(), text);
+  return arena_strdup(asking->arena, text);
+}
+
+/* A part of the run waits for its next try. */
+static void ask_retries(Asking *asking, const char *dag, const char *run) {
+  const DocNode *root = get(asking, "/dags/%s/dagRuns/%s/taskInstances?state=up_for_retry&limit=1", dag,
+                            airflow_name(asking->arena, run));
+  const DocNode *tasks = list(asking, root, "task_instances");
+  asking->answer.retrying |= tasks != NULL && tasks->n > 0;
+}
+
+static void ask_active(Asking *asking, const char *dag) {
+  const DocNode *root = get(asking, "/dags/%s/dagRuns?state=running&state=queued&limit=1", dag);
+  const DocNode *runs = list(asking, root, "dag_runs");
+  Instant since = 0;
+  if (runs == NULL || runs->n == 0) return;
+  const DocNode *run = &runs->children[0];
+  const char *id = doc_text(run, "dag_run_id", "");
+  if (!asking->ask->quick) ask_retries(asking, dag, id);
+  bool started = airflow_time(run, "start_date", &since);
+  live_running(asking, since, "airflow: run %s of %s is %s%s%s%s", id, asking->live->airflow.dag.text,
+               doc_text(run, "state", "not over"), started ? " since " : "", started ? clock_label(asking, since) : "",
+               asking->answer.retrying ? ", a task waits for its next try" : "");
+}
+
+/* The next run's time has come and nothing has started: it may at any moment. */
+static void ask_late(Asking *asking, const char *dag) {
+  const DocNode *root = get(asking, "/dags/%s", dag);
+  Instant due, now;
+  Error err;
+  if (root == NULL || doc_bool(root, "is_paused", false)) return;
+  if (!airflow_time(root, "next_dagrun_run_after", &due) && !airflow_time(root, "next_dagrun_create_after", &due))
+    return;
+  if (!asking->engine->ops->now(asking->engine, &now, &err)) {
+    live_failed(asking, "asking the database for its time", &err);
+    return;
+  }
+  if ((double)(now - due) <= asking->ask->guard) return;
+  asking->answer.late = true;
+  live_note(asking, "airflow: the run of %s that was due at %s has not started: it may at any moment",
+            asking->live->airflow.dag.text, clock_label(asking, due));
+}
+
+/* Newest first. Version 1 cannot be asked for the scheduled ones alone. */
+static void ask_last(Asking *asking, const char *dag) {
+  int version;
+  Error err;
+  if (!airflow_version(asking->ask->airflow, &version, &err)) return; /* noted before */
+  const DocNode *root = version == 3
+                            ? get(asking, "/dags/%s/dagRuns?run_type=scheduled&order_by=-run_after&limit=1", dag)
+                            : get(asking, "/dags/%s/dagRuns?order_by=-execution_date&limit=%d", dag, LAST_RUNS);
+  const DocNode *runs = list(asking, root, "dag_runs");
+  for (size_t i = 0; runs != NULL && i < runs->n; i++) {
+    const DocNode *run = &runs->children[i];
+    if (strcmp(doc_text(run, "run_type", ""), "scheduled") != 0) continue;
+    asking->answer.failed = strcmp(doc_text(run, "state", ""), "failed") == 0;
+    if (asking->answer.failed && !asking->answer.late)
+      live_note(asking, "airflow: the last scheduled run of %s, %s, failed", asking->live->airflow.dag.text,
+                doc_text(run, "dag_run_id", ""));
+    return;
+  }
+}
+
+void live_airflow(Asking *asking) {
+  const SpecAirflow *spec = &asking->live->airflow;
+  JobAsk *ask = asking->ask;
+  Error err;
+  if (spec->url.text == NULL) return;
+  if (spec->dag.text == NULL) {
+    live_unknown(asking, "write live.airflow.dag", "airflow: which DAG is not said");
+    return;
+  }
+  if (ask->airflow == NULL && !airflow_open(spec, asking->timeout, &ask->airflow, &err)) {
+    live_failed(asking, "airflow", &err);
+    return;
+  }
+  airflow_within(ask->airflow, asking->timeout);
+  const char *dag = airflow_name(asking->arena, spec->dag.text);
+  ask_active(asking, dag);
+  if (ask->quick || asking->answer.state != JOB_IDLE) return;
+  ask_late(asking, dag);
+  if (asking->answer.state == JOB_IDLE) ask_last(asking, dag);
+}
