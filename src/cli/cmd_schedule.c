@@ -132,8 +132,8 @@ static int answer(Session *session, bool allow, const char *why) {
 
 static int check(Session *session) {
   BusyRule rule = {0};
-  Instant start = 0, end = 0, fire = 0;
-  WindowCloser closer = CLOSED_BY_NOTHING;
+  Instant start = 0, end = 0;
+  WindowClosed closed;
   Error err;
   if (!minutes(session->args, "p95", 0, &rule.p95, &err) || !minutes(session->args, "guard", 15, &rule.guard, &err) ||
       !minutes(session->args, "jitter", 0, &rule.jitter, &err) || !instant(session->args, "start", &start, &err) ||
@@ -144,9 +144,9 @@ static int check(Session *session) {
     return session_fail(session, &err);
   }
   if (!parse(session, &rule.schedule, &err)) return answer(session, false, err.message);
-  if (window_free(&rule, 1, NULL, start, end, &closer, &fire)) return answer(session, true, "");
+  if (window_free(&(WindowRules){.busy = &rule, .n = 1}, start, end, &closed)) return answer(session, true, "");
   char text[40];
-  instant_rfc3339(fire, zone_utc(), text);
+  instant_rfc3339(closed.at, zone_utc(), text);
   return answer(session, false,
                 arena_printf(&session->arena, "the production run of %s, with its guard, meets it", text));
 }

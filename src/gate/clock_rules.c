@@ -31,19 +31,19 @@ bool gate_minds(GateAct act, const PlanJob *job) {
   return act != GATE_ROLLBACK || (job->concerns & CONCERNS_WRITES) != 0;
 }
 
-/* "the job nightly_load, which feeds daily_delays" */
+/* "the job nightly_load, which writes daily_delays," */
 static const char *who(const GateCase *gate, const PlanJob *job) {
   const char *table = gate->plan->shape.table;
   if (job == &gate->plan->clock.jobs[0]) return "production";
   if (job->concerns & CONCERNS_WRITES)
-    return arena_printf(gate->arena, "the job %s, which writes %s", job->name, table);
+    return arena_printf(gate->arena, "the job %s, which writes %s,", job->name, table);
   if (job->concerns & CONCERNS_FEEDS)
-    return arena_printf(gate->arena, "the job %s, which feeds the recompute of %s", job->name, table);
-  return arena_printf(gate->arena, "the job %s, which reads %s", job->name, table);
+    return arena_printf(gate->arena, "the job %s, which feeds the recompute of %s,", job->name, table);
+  return arena_printf(gate->arena, "the job %s, which reads %s,", job->name, table);
 }
 
 bool gate_schedule_unknown(const GateCase *gate, GateReason *ret) {
-  for (size_t i = 0; i < gate->n; i++) {
+  for (size_t i = 0; i < gate->rules.n; i++) {
     const PlanJob *job = gate->jobs[i];
     if (job->declared) continue;
     gate_because(gate, ret,
@@ -66,9 +66,9 @@ bool gate_schedule_unknown(const GateCase *gate, GateReason *ret) {
 enum { FEWEST_RUNS = 5 };
 
 bool gate_p95_unknown(const GateCase *gate, GateReason *ret) {
-  for (size_t i = 0; i < gate->n; i++) {
+  for (size_t i = 0; i < gate->rules.n; i++) {
     const PlanJob *job = gate->jobs[i];
-    if (gate->rules[i].schedule == NULL) continue;
+    if (gate->rules.busy[i].schedule == NULL) continue;
     if (job->when.p95 < 0) {
       gate_because(gate, ret, "how long a run of %s takes is not declared: when its work is over is unknown",
                    who(gate, job));
@@ -87,33 +87,66 @@ bool gate_p95_unknown(const GateCase *gate, GateReason *ret) {
   return false;
 }
 
-bool gate_production_run(const GateCase *gate, GateReason *ret) {
-  char run[MOMENT_TEXT];
-  for (size_t i = 0; i < gate->n; i++) {
-    WindowCloser closer;
-    Instant fire;
-    if (window_free(&gate->rules[i], 1, NULL, gate->now, gate->end, &closer, &fire)) continue;
-    const Zone *zone = schedule_zone(gate->rules[i].schedule);
-    put_moment(fire, zone, run);
-    gate_because(gate, ret, "the run of %s at %s is too near: with its guard it could meet this work",
-                 who(gate, gate->jobs[i]), run);
-    return advise_window(gate, zone, ret);
+/* The last fire before this one, looked for ever farther back; `fire` itself when there is none in ten years. */
+static Instant fire_before(const Schedule *schedule, Instant fire) {
+  Instant found, last = fire;
+  for (Instant back = 3600; back < INT64_C(10) * 366 * 86400; back *= 8) {
+    if (!schedule_next_any(schedule, fire - back, &found) || found >= fire) continue;
+    while (found < fire) {
+      last = found;
+      if (!schedule_next_any(schedule, found, &found)) break;
+    }
+    break;
   }
-  return false;
+  return last;
+}
+
+/* "2026-12-01 02:00 UTC", with the label under which Airflow shows a run that starts at its interval's end. */
+static const char *run_text(const GateCase *gate, size_t i, Instant fire) {
+  const Schedule *schedule = gate->rules.busy[i].schedule;
+  char run[MOMENT_TEXT], label[MOMENT_TEXT];
+  put_moment(fire, schedule_zone(schedule), run);
+  if (!gate->jobs[i]->when.interval) return arena_strdup(gate->arena, run);
+  put_moment(fire_before(schedule, fire), schedule_zone(schedule), label);
+  return arena_printf(gate->arena, "%s (labelled %s)", run, label);
+}
+
+bool gate_production_run(const GateCase *gate, GateReason *ret) {
+  const WindowRules runs = {.busy = gate->rules.busy, .n = gate->rules.n};
+  WindowClosed closed;
+  if (window_free(&runs, gate->now, gate->end, &closed)) return false;
+  gate_because(gate, ret, "the run of %s at %s is too near: with its guard it could meet this work",
+               who(gate, gate->jobs[closed.index]), run_text(gate, closed.index, closed.at));
+  return advise_window(gate, schedule_zone(runs.busy[closed.index].schedule), ret);
+}
+
+bool gate_freeze(const GateCase *gate, GateReason *ret) {
+  const PlanClock *clock = &gate->plan->clock;
+  const WindowRules frozen = {.freezes = &clock->freezes};
+  WindowClosed closed;
+  if (clock->freeze_unknown != NULL) {
+    gate_because(gate, ret, "whether today is a day on which nothing is to change cannot be told: %s",
+                 clock->freeze_unknown);
+    return gate_advise(gate, ret, "correct freeze in tidegate.yaml, or the file that it names");
+  }
+  if (window_free(&frozen, gate->now, gate->end, &closed)) return false;
+  gate_because(gate, ret, "this work would meet the freeze “%s” (%s): on these days nothing is to change",
+               clock->freezes.items[closed.index].text, zone_name(clock->freezes.zone));
+  return advise_window(gate, clock->freezes.zone, ret);
 }
 
 bool gate_idle_hours(const GateCase *gate, GateReason *ret) {
   const PlanClock *clock = &gate->plan->clock;
-  WindowCloser closer;
-  Instant at;
-  if (!clock->has_idle || window_free(NULL, 0, &clock->idle, gate->now, gate->end, &closer, &at)) return false;
+  const WindowRules hours = {.idle = &clock->idle};
+  WindowClosed closed;
+  if (!clock->has_idle || window_free(&hours, gate->now, gate->end, &closed)) return false;
   gate_because(gate, ret, "this work would not stay within the idle hours %s (%s): people need the database now",
                gate->plan->spec.idle.text, zone_name(clock->idle.zone));
   return advise_window(gate, clock->idle.zone, ret);
 }
 
 bool gate_running_now(const GateCase *gate, GateReason *ret) {
-  for (size_t i = 0; i < gate->n; i++) {
+  for (size_t i = 0; i < gate->rules.n; i++) {
     const char *sql = gate->jobs[i]->live.running.text;
     double running;
     Error failed;

@@ -11,11 +11,10 @@ typedef struct GateCase {
   Engine *engine;
   const Plan *plan;
   GateAct act;
-  Instant now, end;      /* database time, and when the act would be over */
-  Window next;           /* the next window that it would fit in; to 0: none in sight */
-  const PlanJob **jobs;  /* those that this act must not meet: gate_minds */
-  const BusyRule *rules; /* theirs */
-  size_t n;
+  Instant now, end;     /* database time, and when the act would be over */
+  Window next;          /* the next window that it would fit in; to 0: none in sight */
+  const PlanJob **jobs; /* those that this act must not meet: gate_minds */
+  WindowRules rules;    /* theirs, and the days and hours that close this act's window */
 } GateCase;
 
 /* One rule. `matches` is true when it denies; then it has filled text, hint and waits. A fact that it cannot have
@@ -43,6 +42,7 @@ bool gate_minds(GateAct act, const PlanJob *job);
 bool gate_schedule_unknown(const GateCase *gate, GateReason *ret);
 bool gate_p95_unknown(const GateCase *gate, GateReason *ret);
 bool gate_production_run(const GateCase *gate, GateReason *ret);
+bool gate_freeze(const GateCase *gate, GateReason *ret);
 bool gate_idle_hours(const GateCase *gate, GateReason *ret);
 bool gate_running_now(const GateCase *gate, GateReason *ret);
 /* The start of the date that is not over yet, by database time, as the plan's dates are written. */

@@ -8,26 +8,27 @@
 
 enum { LONGEST_NEED = 1000000000 }; /* seconds, some 30 years: longer than any window, and small beside an Instant */
 
-static void choose_jobs(GateCase *gate) {
+/* Idle hours and freezes do not keep anybody from taking a swap back. */
+static void choose_rules(GateCase *gate) {
   if (gate->plan == NULL) return;
   const PlanClock *clock = &gate->plan->clock;
-  BusyRule *rules = arena_array(gate->arena, clock->n, sizeof *rules);
+  BusyRule *busy = arena_array(gate->arena, clock->n, sizeof *busy);
+  if (gate->act != GATE_ROLLBACK) gate->rules = plan_window(gate->plan);
+  gate->rules.busy = busy;
+  gate->rules.n = 0;
   gate->jobs = arena_array(gate->arena, clock->n, sizeof(PlanJob *));
   for (size_t i = 0; i < clock->n; i++) {
     if (!gate_minds(gate->act, &clock->jobs[i])) continue;
-    rules[gate->n] = clock->rules[i];
-    gate->jobs[gate->n++] = &clock->jobs[i];
+    busy[gate->rules.n] = clock->rules[i];
+    gate->jobs[gate->rules.n++] = &clock->jobs[i];
   }
-  gate->rules = rules;
 }
 
 /* The next window in which the act fits, by everything that closes windows. Clearing up needs none, and no plan. */
 static Window find_window(const GateCase *gate) {
   if (gate->plan == NULL) return (Window){gate->now, 0};
-  const PlanClock *clock = &gate->plan->clock;
-  const IdleHours *idle = clock->has_idle && gate->act != GATE_ROLLBACK ? &clock->idle : NULL;
   Window window = {gate->now, 0};
-  if (!window_next(gate->rules, gate->n, idle, gate->now, (double)(gate->end - gate->now), GATE_HORIZON, &window))
+  if (!window_next(&gate->rules, gate->now, (double)(gate->end - gate->now), GATE_HORIZON, &window))
     return (Window){0, 0};
   return window;
 }
@@ -39,7 +40,7 @@ static bool set_case(Arena *arena, Engine *engine, const Plan *plan, GateAct act
     return error_set(err, ERR_INTERNAL, "the gate was asked about %g seconds of work", need);
   if (!engine->ops->now(engine, &gate.now, err)) return error_wrap(err, "asking the database for its time");
   gate.end = gate.now + (Instant)ceil(need);
-  choose_jobs(&gate);
+  choose_rules(&gate);
   gate.next = find_window(&gate);
   *ret = gate;
   return true;
@@ -59,7 +60,7 @@ static void find_run(const Plan *plan, Instant now, Verdict *ret) {
 
 /* Only what closes windows opens again at a known time; how long a running run goes on is not known. */
 static bool is_window_rule(const char *rule) {
-  return strcmp(rule, "production-run") == 0 || strcmp(rule, "idle-hours") == 0;
+  return strcmp(rule, "production-run") == 0 || strcmp(rule, "freeze") == 0 || strcmp(rule, "idle-hours") == 0;
 }
 
 static void judge_rules(const GateCase *gate, Verdict *verdict) {

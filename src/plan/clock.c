@@ -1,8 +1,10 @@
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "plan/plan_int.h"
 
-/* The window's rules: the schedules of the jobs that concern the backfill, and the idle hours. */
+/* The window's rules: the schedules of the jobs that concern the backfill, the idle hours and the freezes. */
 
 /* The last part of "schema.table". */
 static const char *bare_name(const char *table) {
@@ -106,7 +108,56 @@ static bool resolve_idle(Resolver *resolver, const Zone *production_zone, Error 
   if (spec->idle_zone.text != NULL && !zone_open(resolver->arena, spec->idle_zone.text, &zone, err))
     return plan_at_place(&spec->idle_zone.place, err);
   clock->has_idle = true;
-  return idle_hours_parse(spec->idle.text, zone, &clock->idle, err) || plan_at_place(&spec->idle.place, err);
+  return idle_hours_parse(resolver->arena, spec->idle.text, zone, &clock->idle, err) ||
+         plan_at_place(&spec->idle.place, err);
+}
+
+/* ---- freezes ---- */
+
+static void close_file(FILE **file) {
+  if (*file != NULL) fclose(*file);
+}
+
+/* A file of holidays, as it is now; what cannot be read closes every window, and rolling back stays possible. */
+static bool add_file(Arena *arena, const SpecFreeze *freeze, Freeze **items, size_t *n, Error *err) {
+  enum { MOST_BYTES = 1 << 20 };
+  char *text = arena_alloc(arena, MOST_BYTES + 1);
+  __attribute__((cleanup(close_file))) FILE *file = fopen(freeze->path, "re");
+  size_t length = file == NULL ? 0 : fread(text, 1, MOST_BYTES + 1, file);
+  if (file == NULL || ferror(file)) {
+    spec_error(err, &freeze->text.place, "cannot read %s: %s", freeze->path, strerror(errno));
+    return error_hint(err, "put the file there, with one date or range a line, or take it out of freeze");
+  }
+  if (length > MOST_BYTES) return spec_error(err, &freeze->text.place, "%s is larger than 1 MiB", freeze->path);
+  text[length] = '\0';
+  if (strlen(text) < length) return spec_error(err, &freeze->text.place, "%s is not a text", freeze->path);
+  return freeze_parse_lines(arena, freeze->path, text, items, n, err);
+}
+
+static bool resolve_freezes(Resolver *resolver, const Zone *zone, Error *err) {
+  const Spec *spec = resolver->spec;
+  PlanClock *clock = &resolver->plan->clock;
+  Freeze *items = NULL, one;
+  size_t n = 0;
+  for (size_t i = 0; i < spec->n_freezes; i++) {
+    const SpecFreeze *freeze = &spec->freezes[i];
+    Error unread;
+    if (freeze->file) {
+      if (!add_file(resolver->arena, freeze, &items, &n, &unread))
+        clock->freeze_unknown = arena_printf(resolver->arena, "%s: %s", unread.where, unread.message);
+      continue;
+    }
+    if (!freeze_parse(resolver->arena, freeze->text.text, &one, err)) return plan_at_place(&freeze->text.place, err);
+    items = arena_grow(resolver->arena, items, n, sizeof *items);
+    items[n++] = one;
+  }
+  clock->freezes = (Freezes){zone, items, n};
+  return true;
+}
+
+WindowRules plan_window(const Plan *plan) {
+  const PlanClock *clock = &plan->clock;
+  return (WindowRules){clock->rules, clock->n, &clock->freezes, clock->has_idle ? &clock->idle : NULL};
 }
 
 bool plan_resolve_clock(Resolver *resolver, Error *err) {
@@ -115,11 +166,12 @@ bool plan_resolve_clock(Resolver *resolver, Error *err) {
   const SpecText *declared = &spec->production.when.zone;
   if (declared->text != NULL && !zone_open(resolver->arena, declared->text, &zone, err))
     return plan_at_place(&declared->place, err);
-  if (spec->production.when.expression.text != NULL || spec->idle.text != NULL)
+  if (spec->production.when.expression.text != NULL || spec->idle.text != NULL || spec->n_freezes > 0)
     plan_infer(resolver, "production.zone", zone_name(zone),
                declared->text != NULL    ? "spec"
                : spec->zone.text != NULL ? "the zone of the dates"
                                          : "default");
   choose_jobs(resolver);
-  return resolve_rules(resolver, zone, err) && resolve_idle(resolver, zone, err);
+  return resolve_rules(resolver, zone, err) && resolve_idle(resolver, zone, err) &&
+         resolve_freezes(resolver, zone, err);
 }

@@ -159,6 +159,17 @@ static void put_jobs(const PlanClock *clock, Json *json) {
   json_array_end(json);
 }
 
+/* What a file of them holds is not here: it is read anew whenever the gate judges. */
+static void put_freezes(const Spec *spec, Json *json) {
+  json_array(json, "freeze");
+  for (size_t i = 0; i < spec->n_freezes; i++) {
+    json_object(json, NULL);
+    json_text(json, spec->freezes[i].file ? "file" : "days", spec->freezes[i].text.text);
+    json_object_end(json);
+  }
+  json_array_end(json);
+}
+
 static void put_clock(const Plan *plan, Json *json) {
   const PlanClock *clock = &plan->clock;
   const SpecProduction *production = &plan->spec.production;
@@ -170,6 +181,7 @@ static void put_clock(const Plan *plan, Json *json) {
   json_bool(json, "lookback_fixed", production->lookback_fixed);
   json_object_end(json);
   put_jobs(clock, json);
+  if (plan->spec.n_freezes > 0) put_freezes(&plan->spec, json);
   json_text(json, "idle", plan->spec.idle.text);
   json_text(json, "idle_zone", clock->has_idle ? zone_name(clock->idle.zone) : NULL);
 }

@@ -60,6 +60,8 @@ typedef struct PlanClock {
   size_t n;
   bool has_idle;
   IdleHours idle;
+  Freezes freezes;
+  const char *freeze_unknown; /* a file of freezes cannot be read: where and why; NULL: all is known */
 } PlanClock;
 
 /* A digest of each thing that the plan rests on, so that a change can be named. The plan's digest is over all of them.
@@ -161,6 +163,9 @@ bool plan_record(Arena *arena, Engine *engine, Plan *plan, Error *err);
  * dates and their weights come from the ledger.
  */
 bool plan_load(Arena *arena, Engine *engine, BackfillRecord *record, Plan *ret, Error *err);
+
+/* Everything that closes the plan's windows. It points into the plan. */
+WindowRules plan_window(const Plan *plan);
 
 /* A Job over some of the plan's dates, with 10 examples a finding. dates: n + 1 instants, the last the end. */
 Job plan_job(const Plan *plan, const Instant *dates, size_t n);

@@ -33,16 +33,17 @@ static void check_fires(const Schedule *schedule, Instant start) {
 
 static void check_windows(const Schedule *schedule, Instant start) {
   const BusyRule rule = {schedule, 600, 300, 30};
-  WindowCloser closer;
-  Instant fire, at;
+  const WindowRules rules = {.busy = &rule, .n = 1};
+  WindowClosed closed;
+  Instant fire;
   Window window;
   if (schedule_next_any(schedule, start, &fire)) {
-    demand(!window_free(&rule, 1, NULL, fire, fire + 1, &closer, &at) && closer == CLOSED_BY_RUN && at <= fire);
-    demand(!window_free(&rule, 1, NULL, fire - 300, fire - 300, &closer, &at));
+    demand(!window_free(&rules, fire, fire + 1, &closed) && closed.by == CLOSED_BY_RUN && closed.at <= fire);
+    demand(!window_free(&rules, fire - 300, fire - 300, &closed));
   }
-  if (window_next(&rule, 1, NULL, start, 60, 86400, &window)) {
+  if (window_next(&rules, start, 60, 86400, &window)) {
     demand(window.from >= start && window.to - window.from >= 60 && window.to <= start + 86400);
-    demand(window_free(&rule, 1, NULL, window.from, window.to, &closer, &at));
+    demand(window_free(&rules, window.from, window.to, &closed));
   }
 }
 

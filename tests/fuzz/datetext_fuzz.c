@@ -101,19 +101,34 @@ static void check_quantities(const char *text) {
   }
 }
 
-static void check_idle_hours(const char *text, const Zone *zone) {
+static void check_idle_hours(Arena *arena, const char *text, const Zone *zone) {
   IdleHours idle;
   Window window;
-  WindowCloser closer;
-  Instant at;
+  WindowClosed closed;
   Error err = {0};
-  if (!idle_hours_parse(text, zone, &idle, &err)) {
+  const WindowRules rules = {.idle = &idle};
+  if (!idle_hours_parse(arena, text, zone, &idle, &err)) {
     check_error(&err);
     return;
   }
-  /* Five days are enough for any hours that the clock shows, the day that it goes over included. */
-  demand(window_next(NULL, 0, &idle, 1743200000, 1, 5 * 86400, &window));
-  demand(window_free(NULL, 0, &idle, window.from, window.to, &closer, &at));
+  /* Twelve days are enough for any hours of any weekday, the day that the clock goes over included. */
+  demand(window_next(&rules, 1743200000, 1, 12 * 86400, &window));
+  demand(window_free(&rules, window.from, window.to, &closed));
+}
+
+static void check_freeze(Arena *arena, const char *text, const Zone *zone) {
+  Freeze freeze;
+  Window window;
+  WindowClosed closed;
+  Error err = {0};
+  if (!freeze_parse(arena, text, &freeze, &err)) {
+    check_error(&err);
+    return;
+  }
+  const Freezes freezes = {zone, &freeze, 1};
+  const WindowRules rules = {.freezes = &freezes};
+  if (!window_next(&rules, 1743200000, 1, 40 * 86400, &window)) return; /* a range that is longer */
+  demand(window_free(&rules, window.from, window.to, &closed));
 }
 
 static void check_zone_files(Arena *arena, const char *text, size_t n) {
@@ -146,7 +161,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   check_numbers(text, size - 1, grain, zone);
   check_range(text, grain, zone);
   check_quantities(text);
-  check_idle_hours(text, zone);
+  check_idle_hours(&arena, text, zone);
+  check_freeze(&arena, text, zone);
   check_zone_files(&arena, text, size - 1);
   return 0;
 }

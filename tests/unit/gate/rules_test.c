@@ -26,6 +26,7 @@ typedef struct Scene {
   SpecText argument;
   PlanJob jobs[3]; /* production alone is in the plan, unless a test says otherwise */
   BusyRule rules[3];
+  Freeze freeze;
   Instant now;
   double number;
   bool number_fails, now_fails;
@@ -38,7 +39,7 @@ static bool scene_now(Engine *engine, Instant *ret, Error *err) {
   return !scene->now_fails || error_set(err, ERR_DATABASE, "the clock is gone");
 }
 
-static bool scene_number(Engine *engine, const char *sql, double *ret, Error *err) {
+static bool scene_number(Engine *engine, const char *sql, double timeout, double *ret, Error *err) {
   const Scene *scene = (const Scene *)engine;
   *ret = scene->number;
   return !scene->number_fails || error_set(err, ERR_DATABASE, "no such table: runs");
@@ -149,9 +150,15 @@ static void running(Scene *s) {
   s->number = 1;
 }
 static void near_run(Scene *s) { s->now += DAY / 2 + 7200 - 900 - 30; } /* 30 s before the guard of 02:00 */
+static void frozen(Scene *s) {
+  Error err;
+  if (!freeze_parse(&s->arena, "1 March", &s->freeze, &err)) fail_msg("%s", err.message);
+  s->plan.clock.freezes = (Freezes){zone_utc(), &s->freeze, 1};
+}
 static void not_idle(Scene *s) {
+  static const IdleStretch night = {IDLE_EVERY_DAY, 22 * 60, 6 * 60};
   s->plan.clock.has_idle = true;
-  s->plan.clock.idle = (IdleHours){zone_utc(), 22 * 60, 6 * 60};
+  s->plan.clock.idle = (IdleHours){zone_utc(), &night, 1};
   s->plan.spec.idle.text = "22:00-06:00";
 }
 
@@ -182,6 +189,7 @@ static const struct {
     {"lookback", lookback, false, "last 3 dates"},
     {"running-now", running, true, " now"},
     {"production-run", near_run, true, "2013-03-02 02:00 UTC"},
+    {"freeze", frozen, true, "“1 March” (UTC)"},
     {"idle-hours", not_idle, true, "22:00-06:00"},
 };
 
@@ -273,6 +281,105 @@ static void the_clock_judges_every_act(void **state) {
   arena_release(&scene.arena);
 }
 
+/* ---- jobs beside production ---- */
+
+/* Another job, at 11:50 UTC for 20 minutes: noon lies in it. */
+static void add_job(Scene *scene, unsigned concerns) {
+  Error err;
+  scene->jobs[1] = (PlanJob){.name = "load", .concerns = concerns, .when.p95 = 1200, .declared = true};
+  scene->rules[1] = (BusyRule){.p95 = 1200, .guard = 900};
+  scene->plan.clock.n = 2;
+  if (!schedule_parse(&scene->arena, "vixie", "50 11 * * *", zone_utc(), &scene->rules[1].schedule, &err))
+    fail_msg("%s", err.message);
+}
+
+static void every_job_that_concerns_the_target_closes(void **state) {
+  static const struct {
+    unsigned concerns;
+    const char *who;
+  } rows[] = {{CONCERNS_WRITES, "of the job load, which writes sales, at 2013-03-01 11:50 UTC is too near"},
+              {CONCERNS_READS, "of the job load, which reads sales, at"},
+              {CONCERNS_FEEDS, "of the job load, which feeds the recompute of sales, at"},
+              {CONCERNS_READS | CONCERNS_FEEDS, "which feeds the recompute of sales, at"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    static const GateAct acts[] = {GATE_PLAN, GATE_BATCH, GATE_SWAP, GATE_SNAPSHOT};
+    Scene scene;
+    good_scene(&scene);
+    add_job(&scene, rows[i].concerns);
+    for (size_t k = 0; k < sizeof acts / sizeof *acts; k++) {
+      Verdict verdict = judge(&scene, acts[k]);
+      assert_string_equal(verdict.rule, "production-run");
+      if (strstr(verdict.reasons[0].text, rows[i].who) == NULL) fail_msg("%s", verdict.reasons[0].text);
+      assert_int_equal(verdict.wait_until, (FEBRUARY + 28) * (Instant)DAY + 11 * 3600 + 50 * 60 + 1200 + 900);
+    }
+    /* Taking back what was swapped waits for the writers alone. */
+    assert_int_equal(judge(&scene, GATE_ROLLBACK).allow, (rows[i].concerns & CONCERNS_WRITES) == 0);
+    scene.now += 3600;
+    Verdict verdict = judge(&scene, GATE_BATCH);
+    assert_true(verdict.allow);
+    assert_int_equal(verdict.next_job, 0); /* production at 02:00 comes first */
+    arena_release(&scene.arena);
+  }
+}
+
+static void an_interval_is_told_with_its_label(void **state) {
+  Scene scene;
+  good_scene(&scene);
+  add_job(&scene, CONCERNS_FEEDS);
+  scene.jobs[1].when.interval = true;
+  Verdict verdict = judge(&scene, GATE_BATCH);
+  assert_non_null(strstr(verdict.reasons[0].text, "2013-03-01 11:50 UTC (labelled 2013-02-28 11:50 UTC)"));
+  arena_release(&scene.arena);
+}
+
+static void a_job_without_a_schedule_denies(void **state) {
+  Scene scene;
+  good_scene(&scene);
+  add_job(&scene, CONCERNS_READS);
+  scene.rules[1].schedule = NULL;
+  scene.jobs[1].declared = false;
+  Verdict verdict = judge(&scene, GATE_BATCH);
+  assert_string_equal(verdict.rule, "schedule-unknown");
+  assert_non_null(strstr(verdict.reasons[0].text, "the job load, which reads sales, runs"));
+  assert_non_null(strstr(verdict.reasons[0].hint, "under jobs, in load: schedule:"));
+  assert_false(verdict.waits);
+  scene.jobs[1].declared = true; /* schedule: none */
+  assert_true(judge(&scene, GATE_BATCH).allow);
+  arena_release(&scene.arena);
+}
+
+static void few_runs_are_no_measure(void **state) {
+  Scene scene;
+  good_scene(&scene);
+  scene.jobs[0].when.runs = 4;
+  Verdict verdict = judge(&scene, GATE_BATCH);
+  assert_string_equal(verdict.rule, "p95-unknown");
+  assert_non_null(strstr(verdict.reasons[0].text, "of production takes was measured on 4 runs: too few"));
+  scene.jobs[0].when.runs = 5;
+  assert_true(judge(&scene, GATE_BATCH).allow);
+  scene.jobs[0].when.runs = 0; /* a person answers for it */
+  assert_true(judge(&scene, GATE_BATCH).allow);
+  arena_release(&scene.arena);
+}
+
+static void a_file_of_freezes_that_is_gone_closes(void **state) {
+  Scene scene;
+  good_scene(&scene);
+  scene.plan.clock.freeze_unknown = "tidegate.yaml:3:9: cannot read holidays.txt: No such file or directory";
+  Verdict verdict = judge(&scene, GATE_SWAP);
+  assert_string_equal(verdict.rule, "freeze");
+  assert_non_null(strstr(verdict.reasons[0].text, "tidegate.yaml:3:9"));
+  assert_false(verdict.waits);
+  assert_true(judge(&scene, GATE_ROLLBACK).allow);
+  frozen(&scene);
+  scene.plan.clock.freeze_unknown = NULL;
+  verdict = judge(&scene, GATE_SWAP);
+  assert_true(verdict.waits);
+  assert_int_equal(verdict.wait_until, (FEBRUARY + 29) * (Instant)DAY);
+  assert_true(judge(&scene, GATE_ROLLBACK).allow);
+  arena_release(&scene.arena);
+}
+
 static void a_window_that_fits_nowhere_is_told(void **state) {
   Scene scene;
   good_scene(&scene);
@@ -347,6 +454,11 @@ int main(void) {
       cmocka_unit_test(declared_things_are_allowed),
       cmocka_unit_test(all_reasons_are_told_in_order),
       cmocka_unit_test(the_clock_judges_every_act),
+      cmocka_unit_test(every_job_that_concerns_the_target_closes),
+      cmocka_unit_test(an_interval_is_told_with_its_label),
+      cmocka_unit_test(a_job_without_a_schedule_denies),
+      cmocka_unit_test(few_runs_are_no_measure),
+      cmocka_unit_test(a_file_of_freezes_that_is_gone_closes),
       cmocka_unit_test(a_window_that_fits_nowhere_is_told),
       cmocka_unit_test(what_cannot_be_known_denies),
       cmocka_unit_test(a_day_is_over_where_people_live),
