@@ -108,10 +108,6 @@ static bool read_job(SpecReader *reader, const SpecRow *row, const DocNode *node
     return spec_hint_example(reader, row);
   }
   if (!spec_read_keys(reader, row->key.name, node, &job)) return false;
-  if (job.writes.n == 0 && job.reads.n == 0) {
-    spec_refuse(reader, node, "of the job “%.200s” neither what it writes nor what it reads is said", node->key);
-    return error_hint(reader->err, "write the tables: writes: [daily_delays]");
-  }
   SpecJob *jobs = arena_array(reader->arena, spec->n_jobs + 1, sizeof *jobs);
   if (spec->n_jobs > 0) memcpy(jobs, spec->jobs, spec->n_jobs * sizeof *jobs);
   jobs[at] = job;
@@ -128,6 +124,34 @@ bool spec_read_jobs(SpecReader *reader, const SpecRow *row, const DocNode *value
   }
   for (size_t i = 0; i < value->n; i++)
     if (!read_job(reader, row, &value->children[i], spec)) return false;
+  return true;
+}
+
+static bool check_live(const char *job, const SpecLive *live, Error *err) {
+  const SpecAirflow *airflow = &live->airflow;
+  const SpecText *given = airflow->url.text != NULL ? &airflow->url : &airflow->dag;
+  if (given->text != NULL && (airflow->url.text == NULL || airflow->dag.text == NULL)) {
+    spec_error(err, &given->place, "to ask Airflow about %s, both url and dag are needed", job);
+    return error_hint(err, "write: airflow: {url: \"http://127.0.0.1:8080\", dag: nightly_load}");
+  }
+  if (live->heartbeat.text != NULL && live->heartbeat_within <= 0) {
+    spec_error(err, &live->heartbeat.place, "how old the heartbeat of %s may be while it runs is not said", job);
+    return error_hint(err, "write beside it: heartbeat_within: 2m");
+  }
+  return true;
+}
+
+bool spec_check_jobs(const Spec *spec, Error *err) {
+  if (!check_live("production", &spec->production.live, err)) return false;
+  for (size_t i = 0; i < spec->n_jobs; i++) {
+    const SpecJob *job = &spec->jobs[i];
+    if (job->writes.n == 0 && job->reads.n == 0) {
+      spec_error(err, &job->name.place, "of the job “%.200s” neither what it writes nor what it reads is said",
+                 job->name.text);
+      return error_hint(err, "write the tables: writes: [daily_delays]");
+    }
+    if (!check_live(job->name.text, &job->live, err)) return false;
+  }
   return true;
 }
 

@@ -85,6 +85,7 @@ bool spec_merge(Arena *arena, const SpecInput *backfill, const SpecInput *pipeli
   }
   if (pipeline != NULL && pipeline->text != NULL && !read_pipeline(&reader, pipeline, target, &spec)) return false;
   if (backfill != NULL && !read_backfill(&reader, backfill, root, &spec)) return false;
+  if (!spec_check_jobs(&spec, err)) return false;
   if (spec.idle_zone.text == NULL) spec.idle_zone = spec.production.when.zone;
   *ret_spec = spec;
   return true;

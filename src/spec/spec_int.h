@@ -84,6 +84,9 @@ const char *spec_beside(const SpecReader *reader, const char *path);
 
 /* jobs.c */
 
+/* After merging: has every job its tables, and every way of asking whether it runs all that it needs? */
+bool spec_check_jobs(const Spec *spec, Error *err);
+
 SpecRead spec_read_jobs, spec_read_freeze;                      /* Spec * */
 SpecRead spec_read_timetable;                                   /* bool: data intervals */
 SpecRead spec_read_airflow_version;                             /* int */

@@ -31,6 +31,20 @@ static const char *beside(const char *name) {
 /* A new line, this deep inside. */
 static void put_indent(Buf *out, int depth) { buf_printf(out, "%*s", 2 * depth, ""); }
 
+/* What a way of asking whether a job runs needs beside one of its keys. */
+static void put_company(Buf *out, int depth, const char *whole, const char *name) {
+  static const char *const airflow[] = {"url: \"http://h\"", "dag: d"};
+  if (strstr(whole, ".live.heartbeat") != NULL && strcmp(name, "heartbeat") == 0) {
+    put_indent(out, depth);
+    buf_puts(out, "heartbeat_within: 2m\n");
+  }
+  for (size_t i = 0; i < 2 && strstr(whole, ".live.airflow.") != NULL; i++) {
+    if (strncmp(airflow[i], name, 3) == 0) continue;
+    put_indent(out, depth);
+    buf_printf(out, "%s\n", airflow[i]);
+  }
+}
+
 /* "parent:\n  name: example\n", with what its parent asks for beside it. */
 static const char *lines_of(Arena *arena, const SpecKey *key, const char *value) {
   BUF_SCOPED out = {0};
@@ -48,6 +62,7 @@ static const char *lines_of(Arena *arena, const SpecKey *key, const char *value)
     put_indent(&out, depth);
     buf_printf(&out, "%s\n", beside(key->name));
   }
+  put_company(&out, depth, key->name, name);
   put_indent(&out, depth);
   buf_printf(&out, "%s: ", name);
   for (const char *c = value; *c != '\0'; c++) {

@@ -19,7 +19,7 @@ static void words_out_of_a_few(void **state) {
   refused_with("date_kind: unixseconds\n", "b.yaml:6:12", "one of date, timestamp",
                "date_kind: unixseconds\n           ^", "did you mean “unix_seconds”?");
   refused_with("production: {dialect: quarz}\n", "b.yaml:6:23", "“production.dialect” cannot be “quarz”",
-               "production: {dialect: quarz}\n                      ^", "dialect");
+               "production: {dialect: quarz}\n                      ^", "did you mean “quartz”?");
   refused_with("grain: [day]\n", "b.yaml:6:8", "one text, not a list", "grain: [day]\n       ^", "grain: day");
 }
 
