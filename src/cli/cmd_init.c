@@ -1,17 +1,34 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/proposal.h"
 #include "cli/session.h"
 #include "cli/target.h"
+#include "time/quantity.h"
 
 static int run(Session *session);
 
 static const char file_name[] = "tidegate.yaml";
 
+static const CliOption options[] = {
+    {"jobs", '\0', "SOURCE[,SOURCE…]",
+     "propose jobs from airflow=URL, csv=FILE, crontab[=FILE], systemd[=FOLDER], pg_cron[=DB]"},
+    {"job", '\0', "NAME", "this job alone"},
+    {"weeks", '\0', "N", "runs of the last N weeks (8)"},
+    {"user", '\0', "NAME", "who asks Airflow; the password is that of --password-env"},
+    {"password-env", '\0', "VARIABLE", "the environment variable that holds the password (AIRFLOW_PASSWORD)"},
+    {"token-env", '\0', "VARIABLE", "the environment variable that holds a token for Airflow"},
+    {NULL, '\0', NULL, NULL}};
+
 static const CliExample examples[] = {
-    {"tidegate init flights.db", "lists the tables that can be targets, writes tidegate.yaml"}, {NULL, NULL}};
+    {"tidegate init flights.db", "lists the tables that can be targets, writes tidegate.yaml"},
+    {"tidegate init flights.db --jobs airflow=http://127.0.0.1:8080 --user tidegate",
+     "also proposes the DAGs as jobs, with schedule and p95 as they ran"},
+    {"tidegate init postgresql:///dwh --jobs pg_cron,crontab", "the jobs of the server and of this machine"},
+    {NULL, NULL}};
 
 const Command command_init = {
     .name = "init",
@@ -19,11 +36,16 @@ const Command command_init = {
     .arguments = "DB",
     .min_args = 1,
     .max_args = 1,
+    .options = options,
     .about =
         "Lists the tables that have a date column, with their key, and writes tidegate.yaml, the pipeline's "
         "runbook as a file, into the working directory. A file that exists is never overwritten. The database "
-        "is only read.",
-    .exits = {ERR_DATABASE, ERR_NOT_FOUND, ERR_STATE, ERR_NONE},
+        "is only read.\n\n"
+        "With --jobs it also reads when jobs run and how long they take: their schedule and zone, the p95 from the "
+        "scheduled start to the last task's end, and how late they start. It is a proposal: what is doubtful has a "
+        "comment that says why, and the file is refused until somebody has said which tables each job writes and "
+        "reads. When tidegate.yaml exists already, the proposal is printed and nothing is written.",
+    .exits = {ERR_DATABASE, ERR_NOT_FOUND, ERR_STATE, ERR_SPEC, ERR_COMMAND, ERR_NONE},
     .examples = examples,
     .run = run};
 
@@ -73,17 +95,11 @@ static bool find_candidates(Session *session, Candidate **ret, size_t *ret_n, Er
   return true;
 }
 
-/* A YAML scalar in double quotes. */
-static void put_scalar(Buf *out, const char *text) {
-  Json json = {.out = out};
-  json_text(&json, NULL, text);
-}
-
 static void put_file(Buf *out, const char *database, const Candidate *candidates, size_t n) {
   buf_puts(out,
            "# The pipeline's runbook as a file: what does not belong to one backfill. Everything here can also\n"
            "# stand in a backfill's own file, which wins. All keys: docs/reference/spec.md\n\ndatabase: ");
-  put_scalar(out, database);
+  proposal_scalar(out, database);
   buf_puts(out,
            "\n\n# When production itself writes the table: a backfill is never run beside it. Say `production: none`\n"
            "# if nothing is scheduled. Without either every plan is denied.\n"
@@ -100,13 +116,13 @@ static void put_file(Buf *out, const char *database, const Candidate *candidates
     if (sure && !open) buf_puts(out, "targets:\n");
     open = open || sure;
     buf_puts(out, sure ? "  " : "#  ");
-    put_scalar(out, c->table);
+    proposal_scalar(out, c->table);
     buf_puts(out, ": {date_column: ");
-    put_scalar(out, c->dates[0].column);
+    proposal_scalar(out, c->dates[0].column);
     buf_puts(out, "}");
     for (size_t d = 1; d < c->n_dates; d++) {
       buf_puts(out, d == 1 ? "  # or " : ", ");
-      put_scalar(out, c->dates[d].column);
+      proposal_scalar(out, c->dates[d].column);
     }
     if (c->key[0] == '\0') buf_puts(out, sure && c->n_dates == 1 ? "  # no key found" : "; no key found");
     buf_putc(out, '\n');
@@ -150,26 +166,114 @@ static void show(Session *session, const Candidate *candidates, size_t n) {
   buf_putc(&session->buffer, '\n');
 }
 
-static int run(Session *session) {
-  Candidate *candidates = NULL;
-  size_t n = 0;
-  Error err;
-  const char *database = session_word(session, 0);
-  if (!engine_open(database, NULL, &session->engine, &err) || !find_candidates(session, &candidates, &n, &err))
-    return session_fail(session, &err);
-  BUF_SCOPED file = {0};
-  put_file(&file, database, candidates, n);
-  if (!write_file(buf_text(&file), file.len, &err)) {
-    if (!session->json) show(session, candidates, n);
-    return session_fail(session, &err);
+/* ---- jobs ------------------------------------------------------------------------------------------------------- */
+
+typedef struct Jobs {
+  JobSource source; /* what all sources share: who asks, how many weeks */
+  JobHistory *items;
+  size_t n;
+} Jobs;
+
+/* The end of the source that begins here: a comma before the name of another. */
+static size_t source_length(const char *text) {
+  static const char *const kinds[] = {"airflow=", "csv=", "crontab", "systemd", "pg_cron"};
+  const char *comma = text;
+  while ((comma = strchr(comma, ',')) != NULL) {
+    comma++;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+      if (strncmp(comma, kinds[i], strlen(kinds[i])) == 0) return (size_t)(comma - text) - 1;
   }
-  if (!session->json) {
-    paint_line(&session->paint, "wrote", "%s", file_name);
-    show(session, candidates, n);
-    return session_flush(session);
+  return strlen(text);
+}
+
+static bool read_source(Session *session, const char *text, Jobs *jobs, Error *err) {
+  const JobHistory *found;
+  size_t n;
+  const char *job = args_value(session->args, "job");
+  JobSource source = jobs->source;
+  if (!jobs_source_parse(&session->arena, text, &source, err)) return false;
+  /* Only Airflow knows a job by the name that it is proposed by. */
+  if (strcmp(source.kind, "airflow") == 0) source.job = job;
+  if (!jobs_history(&session->arena, session->engine, &source, &found, &n, err)) return false;
+  for (size_t i = 0; i < n; i++) {
+    if (job != NULL && strcmp(job, found[i].name) != 0) continue;
+    jobs->items = arena_grow(&session->arena, jobs->items, jobs->n, sizeof *jobs->items);
+    jobs->items[jobs->n++] = found[i];
   }
+  return true;
+}
+
+static bool read_jobs(Session *session, Jobs *ret, Error *err) {
+  const Args *args = session->args;
+  const char *sources = args_value(args, "jobs"), *password = args_value(args, "password-env");
+  long weeks;
+  Jobs jobs = {0};
+  if (!args_number(args, "weeks", 1, 8, &weeks, err)) return false;
+  jobs.source.weeks = (double)weeks;
+  jobs.source.access.user.text = args_value(args, "user");
+  jobs.source.access.token_env.text = args_value(args, "token-env");
+  if (jobs.source.access.user.text != NULL)
+    jobs.source.access.password_env.text = password == NULL ? "AIRFLOW_PASSWORD" : password;
+  while (sources != NULL && *sources != '\0') {
+    size_t length = source_length(sources);
+    if (!read_source(session, arena_strndup(&session->arena, sources, length), &jobs, err)) return false;
+    sources += length + (sources[length] == ',');
+  }
+  *ret = jobs;
+  return true;
+}
+
+static void show_jobs(Session *session, const Jobs *jobs) {
+  static const char *const heads[] = {"job", "schedule", "zone", "p95", "runs", "to confirm"};
+  Arena *arena = &session->arena;
+  const char **cells = arena_array(arena, jobs->n * 6, sizeof *cells);
+  for (size_t i = 0; i < jobs->n; i++) {
+    const JobHistory *job = &jobs->items[i];
+    const char **line = &cells[i * 6], *doubts = "tables";
+    char p95[32] = "unknown";
+    if (job->p95 >= 0) duration_label(job->p95, p95);
+    for (size_t d = 0; d < job->n_doubts; d++)
+      if (strstr(doubts, job->doubts[d].key) == NULL)
+        doubts = arena_printf(arena, "%s, %s", doubts, job->doubts[d].key);
+    line[0] = job->name;
+    line[1] = job->refusal != NULL ? "cannot be foreseen" : job->expression == NULL ? "unknown" : job->expression;
+    line[2] = job->zone == NULL ? "unknown" : job->zone;
+    line[3] = arena_strdup(arena, p95);
+    line[4] = arena_printf(arena, "%d", job->runs);
+    line[5] = doubts;
+  }
+  paint_table(&session->paint, &(Table){.heads = heads, .cells = cells, .columns = 6, .rows = jobs->n});
+}
+
+static void put_json_jobs(Json *json, const Jobs *jobs) {
+  json_array(json, "jobs");
+  for (size_t i = 0; i < jobs->n; i++) {
+    const JobHistory *job = &jobs->items[i];
+    json_object(json, NULL);
+    json_text(json, "job", job->name);
+    json_text(json, "schedule", job->expression);
+    json_text(json, "dialect", job->dialect);
+    json_text(json, "zone", job->zone);
+    json_text(json, "timetable", job->interval ? "interval" : "trigger");
+    json_text(json, "refusal", job->refusal);
+    json_real(json, "p95", job->p95 < 0 ? NAN : job->p95);
+    json_int(json, "runs", job->runs);
+    json_int(json, "late", job->late);
+    json_real(json, "jitter", job->jitter);
+    json_text(json, "from", job->from);
+    json_array(json, "confirm");
+    for (size_t d = 0; d < job->n_doubts; d++) json_text(json, NULL, job->doubts[d].key);
+    json_array_end(json);
+    json_object_end(json);
+  }
+  json_array_end(json);
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------ */
+
+static void put_json(Session *session, const Candidate *candidates, size_t n, const Jobs *jobs, bool wrote) {
   Json json = session_object(session);
-  json_text(&json, "wrote", file_name);
+  json_text(&json, "wrote", wrote ? file_name : NULL);
   json_array(&json, "tables");
   for (size_t i = 0; i < n; i++) {
     json_object(&json, NULL);
@@ -181,6 +285,51 @@ static int run(Session *session) {
     json_object_end(&json);
   }
   json_array_end(&json);
+  put_json_jobs(&json, jobs);
   session_object_end(session, &json);
+}
+
+/* Of a file that is there already the person makes one with what is printed here. */
+static int print_proposal(Session *session, const Candidate *candidates, size_t n, const Jobs *jobs,
+                          const Buf *proposal) {
+  if (session->json) {
+    put_json(session, candidates, n, jobs, false);
+    return session_flush(session);
+  }
+  buf_puts(&session->buffer, buf_text(proposal));
+  buf_putc(&session->buffer, '\n');
+  show_jobs(session, jobs);
+  paint_text(&session->paint, "tidegate.yaml exists and stays as it is: copy what you confirm into it.");
+  buf_putc(&session->buffer, '\n');
+  return session_flush(session);
+}
+
+static int run(Session *session) {
+  Candidate *candidates = NULL;
+  size_t n = 0;
+  Error err;
+  Jobs jobs = {0};
+  const char *database = session_word(session, 0);
+  if (!engine_open(database, NULL, &session->engine, &err) || !find_candidates(session, &candidates, &n, &err) ||
+      !read_jobs(session, &jobs, &err))
+    return session_fail(session, &err);
+  BUF_SCOPED file = {0};
+  BUF_SCOPED proposal = {0};
+  if (jobs.n > 0) proposal_jobs(&proposal, jobs.items, jobs.n, &jobs.source.access);
+  put_file(&file, database, candidates, n);
+  if (jobs.n > 0) buf_printf(&file, "\n%s", buf_text(&proposal));
+  if (!write_file(buf_text(&file), file.len, &err)) {
+    if (err.code == ERR_STATE && args_has(session->args, "jobs"))
+      return print_proposal(session, candidates, n, &jobs, &proposal);
+    if (!session->json) show(session, candidates, n);
+    return session_fail(session, &err);
+  }
+  if (session->json) {
+    put_json(session, candidates, n, &jobs, true);
+    return session_flush(session);
+  }
+  paint_line(&session->paint, "wrote", "%s", file_name);
+  if (args_has(session->args, "jobs")) show_jobs(session, &jobs);
+  show(session, candidates, n);
   return session_flush(session);
 }

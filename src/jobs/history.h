@@ -43,6 +43,7 @@ typedef struct JobHistory {
   size_t n_doubts;
   const char *command; /* what it runs, in the source's words; NULL: not known */
   const char *unit;    /* the systemd unit that it runs; NULL: none */
+  const char *airflow; /* the address of the Airflow that runs it, whose DAG is its name; NULL: none */
   const char *from;    /* the source as one text, for jobs_history_read */
   Instant read_at;     /* by this machine's clock */
 } JobHistory;

@@ -29,6 +29,7 @@ static bool take_run(const DocNode *node, JobRun *ret) {
     return false;
   if (!airflow_time(node, "end_date", &run.ended)) return false;
   if (!airflow_time(node, "start_date", &run.started)) run.started = run.ended; /* no task was ever started */
+  run.ended++;                                                                  /* fractions of a second are cut off */
   *ret = run;
   return true;
 }
@@ -69,6 +70,11 @@ static int64_t read_timedelta(const char *text) {
   return days * 86400 + hours * 3600 + minutes * 60 + seconds;
 }
 
+static const char *step_text(Arena *arena, int64_t step) {
+  bool hours = step % 3600 == 0;
+  return arena_printf(arena, "%lld%s", (long long)(hours ? step / 3600 : step), hours ? "h" : "s");
+}
+
 /* What stands for the schedule: a cron text, or (ret_step >= 0) an interval. NULL: no schedule. */
 static const char *schedule_text(const Reader *reader, const DocNode *dag, int64_t *ret_step) {
   const DocNode *interval = doc_get(dag, "schedule_interval");
@@ -90,7 +96,8 @@ static const char *schedule_text(const Reader *reader, const DocNode *dag, int64
  * as far as the runs agree; that they agree proves nothing about the other half of the year, so a person is asked
  * either way.
  */
-static void judge_zone(Arena *arena, JobHistory *history, const char *claimed, const Instant *fires, size_t n) {
+static void judge_zone(Arena *arena, JobHistory *history, const char *claimed, const Instant *fires, size_t n,
+                       bool planned) {
   char at[40];
   if (claimed == NULL || n == 0) {
     history->zone = NULL;
@@ -102,10 +109,12 @@ static void judge_zone(Arena *arena, JobHistory *history, const char *claimed, c
   }
   instant_rfc3339(fires[0], zone_utc(), at);
   if (history_fires(history->dialect, history->expression, claimed, fires, n)) {
-    history_doubt(arena, history, "zone",
-                  "Airflow's REST interface says %s of every DAG; the next run (%s) and %zu before it fit, and so they "
-                  "would in a zone that has the same offset then: look at start_date in the DAG's file",
-                  claimed, at, n - 1);
+    history_doubt(
+        arena, history, "zone",
+        "Airflow's REST interface says %s of every DAG; %s (%s)%s fit%s, and so would a zone that has the same "
+        "offset then: look at start_date in the DAG's file",
+        claimed, planned ? "the next run" : "the last run", at,
+        n == 1 ? "" : arena_printf(arena, " and %zu more", n - 1), n == 1 ? "s" : "");
     return;
   }
   history->zone = NULL;
@@ -116,9 +125,9 @@ static void judge_zone(Arena *arena, JobHistory *history, const char *claimed, c
       claimed, at, history->expression);
 }
 
-/* fires: the next run if there is one, then the runs known. */
-static void read_schedule(const Reader *reader, JobHistory *history, const DocNode *dag, const Instant *fires,
-                          size_t n) {
+/* fires: the next run if one is planned, then the runs known. */
+static void read_schedule(const Reader *reader, JobHistory *history, const DocNode *dag, const Instant *fires, size_t n,
+                          bool planned) {
   Arena *arena = reader->arena;
   int64_t step;
   const char *text = schedule_text(reader, dag, &step), *zone = doc_text(dag, "timezone", NULL);
@@ -135,7 +144,7 @@ static void read_schedule(const Reader *reader, JobHistory *history, const DocNo
   if (step > 0 && n > 0) {
     char at[40];
     instant_rfc3339(fires[0], zone_utc(), at);
-    history_schedule(arena, history, "interval", arena_printf(arena, "every %llds from %s", (long long)step, at),
+    history_schedule(arena, history, "interval", arena_printf(arena, "every %s from %s", step_text(arena, step), at),
                      "UTC");
     history_doubt(arena, history, "schedule",
                   "it counts from the DAG's last run: it moves when the DAG is paused for a "
@@ -145,7 +154,7 @@ static void read_schedule(const Reader *reader, JobHistory *history, const DocNo
   history_schedule(arena, history, "airflow", text, NULL);
   if (history->refusal != NULL) return;
   history->zone = zone;
-  judge_zone(arena, history, zone, fires, n);
+  judge_zone(arena, history, zone, fires, n, planned);
 }
 
 static bool read_dag(const Reader *reader, const char *name, HistoryList *list, Error *err) {
@@ -156,12 +165,14 @@ static bool read_dag(const Reader *reader, const char *name, HistoryList *list, 
   const char *path = arena_printf(arena, "/dags/%s/details", airflow_name(arena, name));
   if (!airflow_get(reader->airflow, arena, path, &dag, err) || !read_runs(reader, name, &runs, &n, err)) return false;
   JobHistory *history = history_add(arena, list, reader->source, name);
+  history->airflow = reader->source->place;
   Instant *fires = arena_array(arena, n + 1, sizeof *fires), next = 0;
   if (airflow_time(dag, reader->version == 3 ? "next_dagrun_run_after" : "next_dagrun_create_after", &next))
     fires[n_fires++] = next;
   for (size_t i = 0; i < n; i++) fires[n_fires++] = runs[i].scheduled;
-  read_schedule(reader, history, dag, fires, n_fires);
+  read_schedule(reader, history, dag, fires, n_fires, next != 0);
   history_runs(arena, history, runs, n, next);
+  if (n == 0) history_doubt(arena, history, "p95", "no scheduled run of the last weeks has ended");
   if (doc_bool(dag, "is_paused", false))
     history_doubt(arena, history, "schedule", "the DAG is paused: it does not run until somebody unpauses it");
   return true;

@@ -66,7 +66,7 @@ static void mark_late(JobRun *runs, size_t n, Instant next_due) {
 }
 
 void history_runs(Arena *arena, JobHistory *history, JobRun *runs, size_t n, Instant next_due) {
-  qsort(runs, n, sizeof *runs, by_fire);
+  if (n > 0) qsort(runs, n, sizeof *runs, by_fire);
   if (next_due == 0 && n >= 2) next_due = 2 * runs[n - 1].scheduled - runs[n - 2].scheduled;
   if (next_due == 0) next_due = INSTANT_MAX;
   mark_late(runs, n, next_due);
@@ -103,6 +103,8 @@ void history_schedule(Arena *arena, JobHistory *history, const char *dialect, co
     history->refusal = arena_printf(arena, "%s (%s)", err.message, error_hint_text(&err));
     return;
   }
+  const char *own = zone_name(schedule_zone(schedule)); /* that of the expression, if it names one */
+  if (strcmp(own, zone_name(opened)) != 0) history->zone = own;
   history->expression = arena_strdup(arena, expression);
   history->dialect = dialect;
 }

@@ -38,14 +38,11 @@ static void read_timer(Arena *arena, const JobSource *source, const Timer *timer
     }
     history_schedule(arena, history, "systemd", timer->calendars[i], machine);
     if (history->refusal != NULL) continue;
-    if (source->place != NULL)
-      history_doubt(arena, history, "zone",
-                    "that of this machine, unless the expression names one; the units' own "
-                    "machine may have another");
-    else if (machine == NULL)
-      history_doubt(arena, history, "zone",
-                    "that of the machine, which /etc/localtime does not name, unless the "
-                    "expression names one");
+    bool named = history->zone != NULL && (machine == NULL || strcmp(history->zone, machine) != 0);
+    if (!named && source->place != NULL)
+      history_doubt(arena, history, "zone", "that of this machine; the one that these units are for may have another");
+    else if (!named && machine == NULL)
+      history_doubt(arena, history, "zone", "that of the machine, which /etc/localtime does not name");
     if (timer->monotonic != NULL)
       history_doubt(arena, history, "schedule",
                     "it also starts at times that nobody can foresee (%s): watch the live "
