@@ -269,6 +269,7 @@ typedef struct PressureLimits {
   const char *canary; /* a query that stands for production's own; NULL: none */
   double canary_time; /* seconds that it may take */
   int64_t last_wal;   /* Pressure.wal of the last look; 0: this is the first */
+  bool room;          /* look whether a processor is free; costs some 40 ms of computing where others are at work */
 } PressureLimits;
 
 typedef enum PressureState { PRESSURE_FINE, PRESSURE_SLOW_DOWN, PRESSURE_PAUSE } PressureState;
@@ -283,7 +284,9 @@ typedef struct Pressure {
   const char *reason;  /* of the first that is so; NULL when all is fine */
   const PressureSign *signs;
   size_t n;
-  int64_t wal; /* where the write-ahead log ends, for the next look */
+  int64_t wal;         /* where the write-ahead log ends, for the next look */
+  const char *crowded; /* others are at work and no processor is free, in plain words; NULL: there is room, or it was
+                          not asked */
 } Pressure;
 
 /* Can the range be published by exchanging whole partitions, and nothing be lost by it? */
@@ -329,11 +332,6 @@ typedef struct EngineOptions {
   bool unlogged; /* the full shadow need not survive a crash of the server: it is filled again then */
 } EngineOptions;
 
-/* Called during long work; returning false stops it with ERR_PAUSED. */
-typedef struct Interrupt {
-  bool (*go_on)(void *context);
-  void *context;
-} Interrupt;
 /* By what a job's sessions are known; NULL: not asked for. */
 typedef struct SessionQuestion {
   const char *application, *role; /* of a session, whatever it does */
@@ -348,6 +346,11 @@ typedef struct SessionFacts {
   const char *remedy;   /* what to do then */
 } SessionFacts;
 
+/* Called during long work; returning false stops it with ERR_PAUSED. */
+typedef struct Interrupt {
+  bool (*go_on)(void *context);
+  void *context;
+} Interrupt;
 
 /* ---- the operations ------------------------------------------------------------------------------------------- */
 
@@ -356,8 +359,9 @@ typedef struct EngineOps {
 
   /* -- facts: all read-only -- */
   void (*close)(Engine *);
-  /* One more connection to the very same database, with the same settings, for another thread. ERR_DATABASE when there
-   * is none to be had, or when the URL leads elsewhere by now. NULL where `writes_apart` is off. */
+  /* One more connection to the very same database, with the same settings, for questions while this one is busy, and
+   * where `writes_apart` is on for another thread. ERR_DATABASE when there is none to be had, or when the URL leads
+   * elsewhere by now. */
   bool (*connect_again)(Engine *, Engine **ret, Error *);
   EngineCaps (*caps)(Engine *);
   /* Identity of this very database: a copy of it is another one. Makes nothing; "" when the ledger does not exist yet.

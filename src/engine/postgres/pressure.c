@@ -18,6 +18,10 @@ enum { SLOT_BUDGETS = 10 };
 /* A transaction on the target that is older keeps vacuum from clearing away what changed since. */
 #define LONG_READER_SECONDS "600"
 
+/* So many times a computation is repeated, and so much longer than it needs it may take on the average. */
+enum { COMPUTATIONS = 24 };
+static const double CROWDED_STRETCH = 1.25;
+
 /* A canary that takes so many times its budget is cut off. */
 static const double CANARY_PATIENCE = 4;
 
@@ -151,6 +155,41 @@ static bool look_at_sessions(Look *look, Error *err) {
   return true;
 }
 
+/* The mean time of a computation, in units of the shortest: what nobody disturbed. */
+static bool stretch(Look *look, double *ret, Error *err) {
+  double least = 0, sum = 0;
+  for (int i = 0; i < COMPUTATIONS; i++) {
+    int64_t ignored;
+    double began = clock_seconds();
+    if (!pg_number(look->engine, sql_pressure_computation, NULL, 0, &ignored, "looking for a free processor", err))
+      return false;
+    double seconds = clock_seconds() - began;
+    if (i == 0 || seconds < least) least = seconds;
+    sum += seconds;
+  }
+  *ret = least > 0 ? sum / COMPUTATIONS / least : 1;
+  return true;
+}
+
+/* Where others work and no processor is free, whatever we do takes time from them. Sessions that the role may not see
+ * count as none. */
+static bool look_for_room(Look *look, const char **ret_crowded, Error *err) {
+  PG_SCOPED result = NULL;
+  double stretched;
+  *ret_crowded = NULL;
+  if (!look->limits->room) return true;
+  if (!pg_query(look->engine, sql_pressure_neighbour, NULL, 0, &result, "looking for other sessions", err))
+    return false;
+  if (!pg_bool(result, 0, 0)) return true;
+  if (!stretch(look, &stretched, err)) return false;
+  if (stretched > CROWDED_STRETCH)
+    *ret_crowded = arena_printf(look->arena,
+                                "others are at work and the server has no processor free: a computation takes %.1f "
+                                "times as long as it needs",
+                                stretched);
+  return true;
+}
+
 static bool look_at_vacuum(Look *look, Error *err) {
   PG_SCOPED result = NULL;
   const char *const values[] = {look->shape->table};
@@ -209,11 +248,12 @@ bool pg_pressure(Engine *base, Arena *arena, const Shape *shape, const PressureL
                  Error *err) {
   Look look = {.engine = pg_engine(base), .arena = arena, .shape = shape, .limits = limits};
   int64_t wal;
+  const char *crowded;
   if (!look_at_wal(&look, &wal, err) || !look_at_replicas(&look, err) || !look_at_slots(&look, err) ||
       !look_at_archive(&look, err) || !look_at_sessions(&look, err) || !look_at_vacuum(&look, err) ||
-      !look_at_readers(&look, err) || !look_at_canary(&look, err))
+      !look_at_readers(&look, err) || !look_at_canary(&look, err) || !look_for_room(&look, &crowded, err))
     return false;
-  *ret = (Pressure){.signs = look.signs, .n = look.n, .wal = wal};
+  *ret = (Pressure){.signs = look.signs, .n = look.n, .wal = wal, .crowded = crowded};
   for (size_t i = 0; i < look.n; i++) {
     if (look.signs[i].state <= ret->state) continue;
     ret->state = look.signs[i].state;

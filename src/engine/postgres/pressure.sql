@@ -38,6 +38,16 @@ SELECT count(*), count(*) FILTER (WHERE wait_event_type = 'Lock' AND clock_times
 FROM pg_stat_activity
 WHERE state = 'active' AND backend_type = 'client backend' AND pid <> pg_backend_pid()
 
+-- name: neighbour
+-- Is a session of another program at work, or was one within the last second?
+SELECT EXISTS (SELECT FROM pg_stat_activity
+  WHERE backend_type = 'client backend' AND application_name <> current_setting('application_name')
+    AND (state = 'active' OR state_change > clock_timestamp() - interval '1s'))
+
+-- name: computation
+-- Some milliseconds of nothing but computing.
+SELECT count(*) FROM generate_series(1, 20000)
+
 -- name: vacuum
 -- A vacuum of the table or one of its partitions. $1: the table.
 SELECT pid, relid::regclass::text, phase, 100 * heap_blks_scanned / nullif(heap_blks_total, 0)

@@ -1,6 +1,7 @@
 #include "server.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include "engine/postgres/postgres_sql.h"
 
@@ -199,6 +200,38 @@ static void who_reads_the_target_for_long_is_named(void **state) {
   PQfinish(reader);
 }
 
+static void cancel(PGconn *conn) {
+  char ignored[256];
+  PGcancel *cancel = PQgetCancel(conn);
+  PQcancel(cancel, ignored, sizeof ignored);
+  PQfreeCancel(cancel);
+  PQfinish(conn);
+}
+
+/* More sessions that compute than there can be processors for: each finds out that none is free. */
+static void a_server_without_a_free_processor_is_crowded(void **state) {
+  Fixture *f = fixture_of(state);
+  PressureLimits limits = generous;
+  run(f, "CREATE TABLE daily(d date)");
+  limits.room = true;
+  assert_null(look(f, limits).crowded); /* nobody else is at work, whatever the machine does besides */
+  enum { MOST = 32 };
+  PGconn *busy[MOST];
+  long n = 2 * sysconf(_SC_NPROCESSORS_ONLN);
+  if (n > MOST) n = MOST;
+  for (long i = 0; i < n; i++)
+    busy[i] = other(f, "SET application_name = 'report'; SELECT sum(sqrt(i)) FROM generate_series(1, 2000000000) i");
+  Pressure pressure = {0};
+  for (int i = 0; i < 200 && pressure.crowded == NULL; i++) pressure = look(f, limits);
+  limits.room = false;
+  Pressure unasked = look(f, limits);
+  for (long i = 0; i < n; i++) cancel(busy[i]);
+  assert_non_null(pressure.crowded);
+  assert_has(pressure.crowded, "no processor free");
+  assert_int_equal(pressure.state, PRESSURE_FINE);
+  assert_null(unasked.crowded);
+}
+
 /* A role without rights sees less and is refused nothing. */
 static void a_plain_role_can_look(void **state) {
   Fixture *f = fixture_of(state);
@@ -230,6 +263,7 @@ int main(void) {
       FIXTURE_TEST(a_vacuum_of_the_target_slows_down),
       FIXTURE_TEST(a_slot_that_holds_back_wal_is_felt),
       FIXTURE_TEST(who_reads_the_target_for_long_is_named),
+      FIXTURE_TEST(a_server_without_a_free_processor_is_crowded),
       FIXTURE_TEST(a_plain_role_can_look),
   };
   return cmocka_run_group_tests(tests, server_start, server_stop);
