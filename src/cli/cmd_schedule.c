@@ -9,12 +9,15 @@
 static int run(Session *session);
 
 static const CliOption options[] = {
-    {"dialect", '\0', "NAME", "how the expression is written (vixie)"},
-    {"zone", '\0', "ZONE", "the IANA zone of its wall clock (UTC)"},
+    {"dialect", '\0', "NAME", "whose schedule language it is, see above (vixie)"},
+    {"zone", '\0', "ZONE", "the IANA zone of its wall clock, unless it names one itself (UTC)"},
     {"from", '\0', "TIME", "next: fires after this instant, RFC 3339 (now)"},
     {"count", 'n', "N", "next: how many (1)"},
-    {"gap", '\0', "POLICY", "next: a time that does not exist: skip, shift or gap_end (skip)"},
-    {"overlap", '\0', "POLICY", "next: a time that exists twice: first, second or both (both)"},
+    {"gap", '\0', "POLICY",
+     "next: a time that does not exist: skip, shift or gap_end (as the dialect's scheduler does)"},
+    {"overlap", '\0', "POLICY",
+     "next: a time that exists twice: first, second or both (as the dialect's scheduler does)"},
+    {"day-and", '\0', NULL, "both day fields must match, as croniter does with day_or=False"},
     {"p95", '\0', "MIN", "check: how long a production run takes, in minutes or as 1h30m (0)"},
     {"guard", '\0', "MIN", "check: distance to keep from a run (15)"},
     {"jitter", '\0', "MIN", "check: how late a run may start (0)"},
@@ -39,18 +42,22 @@ const Command command_schedule = {
     .options = options,
     .about =
         "Plumbing for scripts and tests; the output is stable.\n\n"
-        "`next` prints the fires under the two policies, one RFC 3339 instant in UTC a line. `check` judges the "
-        "half-open stretch from --start to --end against the union of all readings of the schedule and prints "
-        "`allow` or `deny` with the reason. An expression that is not understood is exit status 2 for `next` and "
-        "a denial for `check`: what is not understood is not safe.",
+        "`next` prints the fires, one RFC 3339 instant in UTC a line: fewer than asked for when there are no more, and "
+        "an error when there is none at all. `check` judges the half-open stretch from --start to --end against the "
+        "union of all readings of the schedule and prints `allow` or `deny` with the reason. An expression that is not "
+        "understood, or that never fires again, is exit status 2 for `next` and a denial for `check`: what is not "
+        "understood is not safe.\n\n"
+        "The dialect is never guessed. There are vixie (a crontab line), cronie-daemon (the same in crond's own zone), "
+        "croniter, airflow, dagster, cron-parser, node-cron, jenkins, github-actions, robfig, kubernetes, quartz, aws, "
+        "systemd (OnCalendar), dbt, interval and times.",
     .exits = {ERR_DENIED, ERR_NONE},
     .examples = examples,
     .run = run};
 
-/* The index of an option's word; 0 when it is not given. */
-static bool choose(const Args *args, const char *name, const char *const words[3], int fallback, int *ret, Error *err) {
+/* The index of an option's word; `own` when it is not given. */
+static bool choose(const Args *args, const char *name, const char *const words[3], int own, int *ret, Error *err) {
   const char *given = args_value(args, name);
-  *ret = fallback;
+  *ret = own;
   if (given == NULL) return true;
   for (int i = 0; i < 3; i++) {
     if (strcmp(given, words[i]) != 0) continue;
@@ -58,6 +65,19 @@ static bool choose(const Args *args, const char *name, const char *const words[3
     return true;
   }
   return error_set(err, ERR_USAGE, "--%s is %s, %s or %s, not %s", name, words[0], words[1], words[2], given);
+}
+
+/* "first(all fields)" is how the shared cases write systemd's "first". */
+static bool policies(const Args *args, GapPolicy *ret_gap, OverlapPolicy *ret_overlap, Error *err) {
+  static const char *const gaps[] = {"skip", "shift", "gap_end"}, *const overlaps[] = {"first", "second", "both"};
+  int gap, overlap = OVERLAP_FIRST;
+  const char *given = args_value(args, "overlap");
+  bool all_fields = given != NULL && strcmp(given, "first(all fields)") == 0;
+  if (!choose(args, "gap", gaps, GAP_OWN, &gap, err)) return false;
+  if (!all_fields && !choose(args, "overlap", overlaps, OVERLAP_OWN, &overlap, err)) return false;
+  *ret_gap = (GapPolicy)gap;
+  *ret_overlap = (OverlapPolicy)overlap;
+  return true;
 }
 
 /* Minutes as a bare number, or a quantity with its unit; in seconds. */
@@ -82,34 +102,45 @@ static bool instant(const Args *args, const char *name, Instant *ret, Error *err
 
 static bool parse(Session *session, const Schedule **ret, Error *err) {
   const char *dialect = args_value(session->args, "dialect"), *name = args_value(session->args, "zone");
+  bool day_and = args_has(session->args, "day-and");
   const Zone *zone = NULL;
   return zone_open(&session->arena, name == NULL ? "UTC" : name, &zone, err) &&
-         schedule_parse(&session->arena, dialect == NULL ? "vixie" : dialect, session_word(session, 1), zone, ret, err);
+         (day_and ? schedule_parse_and_days : schedule_parse)(&session->arena, dialect == NULL ? "vixie" : dialect,
+                                                              session_word(session, 1), zone, ret, err);
+}
+
+static bool never_again(Instant after, Error *err) {
+  char text[40];
+  instant_rfc3339(after, zone_utc(), text);
+  error_set(err, ERR_SPEC, "the schedule never fires after %s", text);
+  return error_hint(err, "correct it, or leave it out if nothing is scheduled any more");
 }
 
 static int next(Session *session) {
-  static const char *const gaps[] = {"skip", "shift", "gap_end"}, *const overlaps[] = {"first", "second", "both"};
   const Schedule *schedule = NULL;
-  int gap = 0, overlap = 0;
-  long count = 0;
-  Instant at = time(NULL);
+  GapPolicy gap;
+  OverlapPolicy overlap;
+  long count = 0, n = 0;
+  Instant at = time(NULL), fire;
   Error err;
   const char *from = args_value(session->args, "from");
-  if (!choose(session->args, "gap", gaps, GAP_SKIP, &gap, &err) ||
-      !choose(session->args, "overlap", overlaps, OVERLAP_BOTH, &overlap, &err) ||
-      !args_number(session->args, "count", 1, 1, &count, &err) || (from != NULL && !instant_parse(from, &at, &err)) ||
-      !parse(session, &schedule, &err))
+  if (!policies(session->args, &gap, &overlap, &err) || !args_number(session->args, "count", 1, 1, &count, &err) ||
+      (from != NULL && !instant_parse(from, &at, &err)) || !parse(session, &schedule, &err))
     return session_fail(session, &err);
+  if (!schedule_next(schedule, at, gap, overlap, &fire)) {
+    (void)never_again(at, &err);
+    return session_fail(session, &err);
+  }
   Json json = {.out = &session->buffer};
   if (session->json) json_array(&json, NULL);
-  for (long i = 0; i < count && schedule_next(schedule, at, (GapPolicy)gap, (OverlapPolicy)overlap, &at); i++) {
+  do {
     char text[40];
-    instant_rfc3339(at, zone_utc(), text);
+    instant_rfc3339(fire, zone_utc(), text);
     if (session->json)
       json_text(&json, NULL, text);
     else
       buf_printf(&session->buffer, "%s\n", text);
-  }
+  } while (++n < count && schedule_next(schedule, fire, gap, overlap, &fire));
   if (session->json) json_array_end(&json);
   if (session->json) buf_putc(&session->buffer, '\n');
   return session_flush(session);
@@ -144,6 +175,9 @@ static int check(Session *session) {
     return session_fail(session, &err);
   }
   if (!parse(session, &rule.schedule, &err)) return answer(session, false, err.message);
+  Instant begun = start - (Instant)(rule.p95 + rule.guard + rule.jitter) - 1, any;
+  if (!schedule_next_any(rule.schedule, begun, &any) && !never_again(begun, &err))
+    return answer(session, false, err.message);
   if (window_free(&(WindowRules){.busy = &rule, .n = 1}, start, end, &closed)) return answer(session, true, "");
   char text[40];
   instant_rfc3339(closed.at, zone_utc(), text);

@@ -81,7 +81,6 @@ static bool take_piece(Line *line, CronReader *reader) {
   if (cron_take(reader, '*')) {
     if (!cron_take(reader, '/')) {
       line->star[field - fields] = true;
-      cron_add(reader, field->min, field_max(field), 1);
       return true;
     }
     if (!cron_take_step(reader, &step)) return false;
@@ -127,6 +126,22 @@ static bool take_special_day(Line *line, CronReader *reader, bool *ret_ok) {
   return true;
 }
 
+/* What stands before "#": a weekday, or a range of two names, into `piece`. */
+static bool take_nth_days(CronReader *piece) {
+  int low, high = 0;
+  bool name = piece->text < piece->end && isalpha((unsigned char)*piece->text);
+  if (!cron_take_value(piece, &low)) return false;
+  bool range = name && cron_take(piece, '-');
+  if (range && cron_word(piece) > 0 && !cron_take_value(piece, &high)) return false;
+  if (piece->text < piece->end || piece->text[-1] == '-')
+    return cron_refuse(piece, "before '#' stand one weekday or two names", "write one such as fri#2 or mon-fri#2");
+  if (range)
+    add_range(piece, low, high, 1);
+  else
+    cron_add(piece, alias(piece->field, low), alias(piece->field, low), 1);
+  return true;
+}
+
 /* L5 and 5#2, fri#2, mon-wed#2 of the day of week. As above. */
 static bool take_special_weekday(Line *line, CronReader *reader, bool *ret_ok) {
   const char *begin = reader->text, *end = begin;
@@ -143,12 +158,7 @@ static bool take_special_weekday(Line *line, CronReader *reader, bool *ret_ok) {
   CronReader piece = *reader;
   piece.end = end;
   piece.bits = 0;
-  Line ignored = {0};
-  if (piece.text == end || !isalnum((unsigned char)*piece.text)) {
-    *ret_ok = cron_refuse(reader, "'#' follows a weekday", "write one such as fri#2");
-    return true;
-  }
-  *ret_ok = take_piece(&ignored, &piece) && (piece.text == end || cron_refuse_sign(&piece));
+  *ret_ok = take_nth_days(&piece);
   reader->text = end + 1;
   if (!*ret_ok) return true;
   if (!cron_take_digits(reader, &n) || n < 1 || n > 5)
@@ -167,7 +177,6 @@ static bool parse_field(Line *line, int i) {
   if (i == YEAR) reader->years = line->years;
   if ((i == DAY || i == WEEKDAY) && reader->end - reader->text == 1 && *reader->text == '?') {
     line->star[i] = true;
-    cron_add(reader, fields[i].min, field_max(&fields[i]), 1);
     return true;
   }
   do {
@@ -179,18 +188,27 @@ static bool parse_field(Line *line, int i) {
   return reader->text == reader->end || cron_refuse_sign(reader);
 }
 
+static bool is_whole(const Line *line, int i) {
+  const CronReader *reader = &line->readers[i];
+  for (int value = fields[i].min; value <= field_max(&fields[i]); value++)
+    if ((i == YEAR ? line->years->bits[value / 64] >> value % 64 & 1 : reader->bits >> value & 1) == 0) return false;
+  return true;
+}
+
 /* A list of every value is `*`, but for a day field beside one that has no `*`. */
 static void find_whole_fields(Line *line) {
   for (int i = 0; i < line->n; i++) {
-    const CronReader *reader = &line->readers[i];
-    int count = 0;
-    for (int value = fields[i].min; value <= field_max(&fields[i]); value++)
-      count += i == YEAR ? line->years->bits[value / 64] >> value % 64 & 1 : reader->bits >> value & 1;
-    if (count != field_max(&fields[i]) - fields[i].min + 1) continue;
+    if (!is_whole(line, i)) continue;
     if (i == DAY && !line->has_star[WEEKDAY]) continue;
     if (i == WEEKDAY && !line->has_star[DAY]) continue;
     line->star[i] = true;
   }
+}
+
+/* The values that match; those of a star are all. */
+static uint64_t values_of(const Line *line, int i) {
+  return line->star[i] ? (UINT64_C(2) << field_max(&fields[i])) - (UINT64_C(1) << fields[i].min)
+                       : line->readers[i].bits;
 }
 
 static uint8_t nth_weekdays(const Line *line) {
@@ -199,9 +217,11 @@ static uint8_t nth_weekdays(const Line *line) {
   return days;
 }
 
+/* To croniter `*` in a list is one more value, and seven of them are every day. */
 static bool check_weekdays(Line *line) {
   uint8_t nth = nth_weekdays(line), plain = (uint8_t)line->readers[WEEKDAY].bits;
-  if (nth == 0 || line->star[WEEKDAY] || (plain & ~nth) == 0 || (plain | nth) == CRON_ALL_WEEKDAYS) return true;
+  int values = __builtin_popcount(plain | nth) + line->star[WEEKDAY];
+  if (nth == 0 || (plain & ~nth) == 0 || values == 7) return true;
   return cron_refuse(&line->readers[WEEKDAY], "croniter refuses a list of plain weekdays and of n-th or last ones",
                      "write it as two schedules");
 }
@@ -218,12 +238,12 @@ static bool set_days(const Line *line, bool and_days, CronRule *rule, Error *err
   if (workday)
     days->workdays = UINT32_C(1) << line->workday;
   else
-    days->of_month = line->star[DAY] ? CRON_ALL_DAYS : (uint32_t)line->readers[DAY].bits;
+    days->of_month = (uint32_t)values_of(line, DAY);
   if (line->last_day) days->from_end = 1;
   if (nth)
     memcpy(days->nth, line->nth, sizeof days->nth);
   else
-    days->weekdays = line->star[WEEKDAY] ? CRON_ALL_WEEKDAYS : (uint8_t)line->readers[WEEKDAY].bits;
+    days->weekdays = (uint8_t)values_of(line, WEEKDAY);
   bool either = !line->star[DAY] && !line->star[WEEKDAY] && !and_days;
   if (either && !nth && !workday) days->both_sides = false;
   if (!cron_check_fires(rule, err)) return false;
@@ -242,9 +262,11 @@ static bool split(const CronDialect *dialect, const char *text, int max, Line *l
                                      : "leave out what follows, and write a zone under its own key");
 }
 
-/* Parses and says whether the hour is `*`, on which the policies of all three hang. */
+/* On what the policies of all three hang: is the hour `*`, or one in a list of which is? */
+typedef enum Hours { HOURS_SOME, HOURS_LIST_STAR, HOURS_STAR } Hours;
+
 static bool parse(Arena *arena, const CronDialect *dialect, const char *expression, int max, DialectRule *ret,
-                  bool *ret_hourly, Error *err) {
+                  Hours *ret_hour, Error *err) {
   CronYears *years = arena_alloc(arena, sizeof *years);
   CronRule *rule = arena_alloc(arena, sizeof *rule);
   memset(years, 0, sizeof *years);
@@ -254,15 +276,16 @@ static bool parse(Arena *arena, const CronDialect *dialect, const char *expressi
   if (text == NULL || !split(dialect, text, max, &line, err)) return false;
   for (int i = 0; i < line.n; i++)
     if (!parse_field(&line, i)) return false;
-  find_whole_fields(&line);
   if (!check_weekdays(&line)) return false;
-  *rule = (CronRule){.seconds = line.n > SECOND ? line.readers[SECOND].bits : 1,
-                     .minutes = line.readers[MINUTE].bits,
-                     .hours = (uint32_t)line.readers[HOUR].bits,
-                     .months = (uint32_t)line.readers[MONTH].bits,
+  bool starred = line.star[HOUR];
+  find_whole_fields(&line);
+  *rule = (CronRule){.seconds = line.n > SECOND ? values_of(&line, SECOND) : 1,
+                     .minutes = values_of(&line, MINUTE),
+                     .hours = (uint32_t)values_of(&line, HOUR),
+                     .months = (uint32_t)values_of(&line, MONTH),
                      .years = line.n > YEAR && !line.star[YEAR] ? years : NULL};
   if (!set_days(&line, ret->and_days, rule, err)) return false;
-  *ret_hourly = line.star[HOUR];
+  *ret_hour = !line.star[HOUR] ? HOURS_SOME : line.readers[HOUR].bits == 0 || !starred ? HOURS_STAR : HOURS_LIST_STAR;
   ret->rule = rule;
   ret->next = cron_next;
   return true;
@@ -270,9 +293,9 @@ static bool parse(Arena *arena, const CronDialect *dialect, const char *expressi
 
 /* _add_tzinfo and what follows it: a missing time is moved to the end of the gap unless the hour is `*`. */
 static bool croniter_parse(Arena *arena, const char *expression, DialectRule *ret, Error *err) {
-  bool hourly;
-  if (!parse(arena, &croniter, expression, N_FIELDS, ret, &hourly, err)) return false;
-  if (hourly) ret->gap = GAP_SKIP;
+  Hours hours;
+  if (!parse(arena, &croniter, expression, N_FIELDS, ret, &hours, err)) return false;
+  if (hours != HOURS_SOME) ret->gap = GAP_SKIP;
   return true;
 }
 
@@ -291,17 +314,17 @@ static bool refuse_event(const char *word, Error *err) {
 
 /* The time that passed for a schedule of every hour; else by the wall clock, with fold=1. */
 static bool airflow_parse(Arena *arena, const char *expression, DialectRule *ret, Error *err) {
-  bool hourly;
+  Hours hours;
   const char *line = cron_trim(arena, expression);
-  if (!refuse_event(line, err) || !parse(arena, &airflow, line, N_FIELDS, ret, &hourly, err)) return false;
-  if (hourly) ret->overlap = OVERLAP_BOTH;
+  if (!refuse_event(line, err) || !parse(arena, &airflow, line, N_FIELDS, ret, &hours, err)) return false;
+  if (hours == HOURS_STAR) ret->overlap = OVERLAP_BOTH;
   return true;
 }
 
 static bool dagster_parse(Arena *arena, const char *expression, DialectRule *ret, Error *err) {
-  bool hourly;
-  if (!parse(arena, &dagster, expression, 5, ret, &hourly, err)) return false;
-  if (!hourly) return true;
+  Hours hours;
+  if (!parse(arena, &dagster, expression, 5, ret, &hours, err)) return false;
+  if (hours != HOURS_STAR) return true;
   ret->gap = GAP_SKIP;
   ret->overlap = OVERLAP_BOTH;
   return true;
