@@ -14,178 +14,10 @@
 
 static const char recomputing[] = "recomputing", counting[] = "counting production's rows";
 
-/* ---- pieces of statements
- * ---------------------------------------------------------------------------------------------- */
-
-/* `rows`: the recompute's, or the same as they were written. */
-static const char *recomputed_sql(Compare *compare, const char *rows) {
-  BUF_SCOPED checks = {0};
-  const Job *job = compare->job;
-  for (size_t i = 0; i < job->n_row_checks && !job->fingerprint_only; i++)
-    buf_printf(&checks, ", (%s\n) AS tidegate_check_%zu", job->row_checks[i], i);
-  const char *place = shape_date_place(compare->arena, &compare->sql,
-                                       arena_printf(compare->arena, "q.%s", compare->sql.date), job->dates, job->n);
-  return sql_fill(compare->arena, sql_compare_recomputed, "checks", buf_text(&checks), "place", place, "recompute",
-                  rows, NULL);
-}
-
-static const char *production_sql(Compare *compare) {
-  const ShapeSql *sql = &compare->sql;
-  const Job *job = compare->job;
-  return sql_fill(compare->arena, sql_compare_production, "place",
-                  shape_date_place(compare->arena, sql, sql->date, job->dates, job->n), "stored",
-                  pg_shape_list(compare->arena, sql->shape, sql->stored, sql->n_stored, "", ""), "target", sql->table,
-                  "in_range", shape_in_range(compare->arena, sql, "", (DateRange){job->dates[0], job->dates[job->n]}),
-                  NULL);
-}
-
-/* Equality that a full join can be made by: arrays of one element call two NULLs equal. */
-static const char *join_match(Compare *compare) {
-  BUF_SCOPED out = {0};
-  const ShapeSql *sql = &compare->sql;
-  for (size_t i = 0; i < sql->n_key; i++) {
-    const char *s = compare_column(compare, "s", "", sql->key[i]), *p = compare_column(compare, "p", "", sql->key[i]);
-    bool strict = sql->shape->columns[sql->key[i]].not_null;
-    buf_printf(&out, strict ? "%s%s = %s" : "%sARRAY[%s] = ARRAY[%s]", i == 0 ? "" : " AND ", s, p);
-  }
-  return arena_strdup(compare->arena, buf_text(&out));
-}
-
-static const char *differs_sql(Compare *compare) {
-  BUF_SCOPED out = {0};
-  const ShapeSql *sql = &compare->sql;
-  for (size_t i = 0; i < sql->n_given; i++)
-    if (!sql->shape->columns[sql->given[i]].key)
-      buf_printf(&out, " OR %s",
-                 shape_differs(compare->arena, sql, sql->given[i], compare_column(compare, "s", "", sql->given[i]),
-                               compare_column(compare, "p", "", sql->given[i])));
-  return arena_strdup(compare->arena, buf_text(&out));
-}
-
-/* A value within its tolerance becomes production's own, because that is what stays. */
-static const char *new_values(Compare *compare) {
-  BUF_SCOPED out = {0};
-  const ShapeSql *sql = &compare->sql;
-  for (size_t i = 0; i < sql->n_given; i++) {
-    size_t column = sql->given[i];
-    const char *s = compare_column(compare, "s", "", column), *p = compare_column(compare, "p", "", column);
-    const char *name = shape_column(compare->arena, sql->shape, column, "", "new_");
-    if (sql->shape->columns[column].tolerance > 0)
-      buf_printf(&out, "%sCASE WHEN p.tidegate_tid IS NULL OR s.tidegate_here IS NULL OR %s THEN %s ELSE %s END AS %s",
-                 i == 0 ? "" : ", ", shape_differs(compare->arena, sql, column, s, p), s, p, name);
-    else
-      buf_printf(&out, "%s%s AS %s", i == 0 ? "" : ", ", s, name);
-  }
-  return arena_strdup(compare->arena, buf_text(&out));
-}
-
-static const char *old_values(Compare *compare) {
-  BUF_SCOPED out = {0};
-  const ShapeSql *sql = &compare->sql;
-  for (size_t i = 0; i < sql->n_stored; i++)
-    buf_printf(&out, "%s%s AS %s", i == 0 ? "" : ", ", compare_column(compare, "p", "", sql->stored[i]),
-               shape_column(compare->arena, sql->shape, sql->stored[i], "", "old_"));
-  return arena_strdup(compare->arena, buf_text(&out));
-}
-
-/* The given columns without those that have a tolerance. */
-static const size_t *exact_columns(Compare *compare, size_t *ret_n) {
-  size_t *list = arena_array(compare->arena, compare->sql.n_given, sizeof *list), n = 0;
-  for (size_t i = 0; i < compare->sql.n_given; i++)
-    if (compare->job->shape->columns[compare->sql.given[i]].tolerance <= 0) list[n++] = compare->sql.given[i];
-  *ret_n = n;
-  return list;
-}
-
-static const char *given_hash(Compare *compare, const char *before, const char *prefix) {
-  return shape_hash(compare->arena, &compare->sql, compare->sql.given, compare->sql.n_given, before, prefix);
-}
-
-/* rows, sum of the hashes, sum of the hashes without tolerance columns, then a count for each row fact. */
-enum { FACT_ROWS, FACT_HASH, FACT_STABLE, FACT_MORE };
-
-static const char *recomputed_facts(Compare *compare) {
-  BUF_SCOPED out = {0};
-  size_t n, n_exact;
-  const RowFact *facts = compare_row_facts(compare, "s", &n);
-  const size_t *exact = exact_columns(compare, &n_exact);
-  const char *hash = given_hash(compare, "s.", "");
-  const char *sum = arena_printf(compare->arena, "coalesce(sum(%s), 0)", hash);
-  buf_printf(&out, "ARRAY[count(*)::numeric, %s, %s", sum,
-             compare->tolerant ? arena_printf(compare->arena, "coalesce(sum(%s), 0)",
-                                              shape_hash(compare->arena, &compare->sql, exact, n_exact, "s.", ""))
-                               : "NULL");
-  for (size_t i = 0; i < n; i++) buf_printf(&out, ", count(*) FILTER (WHERE %s)", facts[i].where);
-  buf_puts(&out, "] AS facts");
-  return arena_strdup(compare->arena, buf_text(&out));
-}
-
-/* I, U, D, M; the hashes of the old rows of U and D; those of the new rows of I, U and M; then a count for each given
- * column that changes, and for each scope fact. */
-enum { DIFF_I, DIFF_U, DIFF_D, DIFF_M, DIFF_OLD, DIFF_NEW, DIFF_MORE };
-
-static const char *differences_sql(Compare *compare, const char *rows) {
-  BUF_SCOPED out = {0};
-  const ShapeSql *sql = &compare->sql;
-  const Job *job = compare->job;
-  size_t n;
-  const RowFact *facts = compare_scope_facts(compare, &n);
-  buf_puts(&out, "ARRAY[");
-  for (const char *op = "IUDM"; *op != '\0'; op++)
-    buf_printf(&out, "count(*) FILTER (WHERE r.op = '%c')::numeric, ", *op);
-  if (compare->table == NULL)
-    buf_puts(&out, "0, 0");
-  else
-    buf_printf(
-        &out, "coalesce(sum(%s) FILTER (WHERE r.op IN ('U', 'D')), 0), coalesce(sum(%s) FILTER (WHERE r.op <> 'D'), 0)",
-        given_hash(compare, "r.", "old_"), given_hash(compare, "r.", "new_"));
-  for (size_t i = 0; i < sql->n_given; i++)
-    if (job->shape->columns[sql->given[i]].key)
-      buf_puts(&out, ", 0"); /* by it the two were found to be one row */
-    else
-      buf_printf(&out, ", count(*) FILTER (WHERE r.op IN ('U', 'M') AND %s)",
-                 shape_differs(compare->arena, sql, sql->given[i], compare_column(compare, "r", "new_", sql->given[i]),
-                               compare_column(compare, "r", "old_", sql->given[i])));
-  for (size_t i = 0; i < n; i++)
-    if (facts[i].any_change)
-      buf_puts(&out, ", 0"); /* the column's own count says it */
-    else
-      buf_printf(&out, ", count(*) FILTER (WHERE %s)", facts[i].where);
-  buf_puts(&out, "] AS facts");
-  return sql_fill(compare->arena, sql_compare_differences, "place",
-                  shape_instant_place(compare->arena, "r.date", job->dates, job->n), "facts", buf_text(&out),
-                  "conditions", compare_scope_conditions(compare), "rows", rows, NULL);
-}
-
-static const char *changes_of(Compare *compare) {
-  const Job *job = compare->job;
-  if (compare->differing != NULL) return compare->differing;
-  return sql_fill(compare->arena, sql_compare_changes_of, "changes", compare->table, "first",
-                  shape_number(compare->arena, job->dates[0]), "last", shape_number(compare->arena, job->dates[job->n]),
-                  NULL);
-}
-
-/* The differences between the new rows, a statement, and production's. */
-static const char *joined_sql(Compare *compare, const char *new_rows) {
-  const Job *job = compare->job;
-  const char *place = "coalesce(s.tidegate_place, p.tidegate_place)";
-  const char *moves = job->shape->columns[job->shape->date].key ? "" : sql_compare_moves;
-  return sql_fill(compare->arena, sql_compare_joined, "new_rows", new_rows, "moves", moves, "instant",
-                  shape_place_instant(compare->arena, place, job->dates, job->n), "old", old_values(compare), "new",
-                  new_values(compare), "n", arena_printf(compare->arena, "%zu", job->n), "production",
-                  compare->production, "match", join_match(compare), "differs", differs_sql(compare), NULL);
-}
-
-static const char *batch_sql(Compare *compare) {
-  return sql_fill(compare->arena, sql_compare_batch, "recomputed", compare->recomputed, "joined",
-                  joined_sql(compare, sql_compare_all_of_s), "changes", compare->table, "recomputed_facts",
-                  recomputed_facts(compare), "differences", differences_sql(compare, "d"), NULL);
-}
-
 /* ---- reading facts
  * ------------------------------------------------------------------------------------------------------ */
 
-static bool take_recomputed(Compare *compare, const char *place, const char *const *values, Error *err) {
+bool compare_take_recomputed(Compare *compare, const char *place, const char *const *values, Error *err) {
   size_t n;
   const RowFact *facts = compare_row_facts(compare, "r", &n);
   const char *rows = arena_printf(compare->arena, "(%s)", compare->recomputed);
@@ -226,14 +58,7 @@ static void differ_by(Compare *compare, DateFacts *date, bool of_new, const char
   (of_new == compare->tolerant ? fingerprint_plus : fingerprint_minus)(follows, &rows);
 }
 
-/* Where the count of a column's changes stands among the facts. */
-static size_t change_count_at(const Compare *compare, size_t column) {
-  size_t at = 0;
-  while (compare->sql.given[at] != column) at++;
-  return DIFF_MORE + at;
-}
-
-static bool take_differences(Compare *compare, size_t at, const char *const *values, Error *err) {
+bool compare_take_differences(Compare *compare, size_t at, const char *const *values, Error *err) {
   size_t n;
   const RowFact *facts = compare_scope_facts(compare, &n);
   DateFacts *date = &compare->dates[at];
@@ -252,13 +77,12 @@ static bool take_differences(Compare *compare, size_t at, const char *const *val
   for (size_t i = 0; i < compare->sql.n_given; i++)
     compare->column_changes[compare->sql.given[i]] += strtoll(values[DIFF_MORE + i], NULL, 10);
   for (size_t i = 0; i < n; i++) {
+    size_t counted = facts[i].counted_by > 0 ? facts[i].counted_by - 1 : DIFF_MORE + compare->sql.n_given + i;
     FindingSource source = {.kind = facts[i].kind,
                             .index = facts[i].index,
-                            .count = strtoll(values[facts[i].any_change ? change_count_at(compare, facts[i].index)
-                                                                        : DIFF_MORE + compare->sql.n_given + i],
-                                             NULL, 10),
+                            .count = strtoll(values[counted], NULL, 10),
                             .rows = arena_printf(compare->arena, "(SELECT r.*%s FROM %s AS r)",
-                                                 compare_scope_conditions(compare), changes_of(compare)),
+                                                 compare_scope_conditions(compare), compare_changes_of(compare)),
                             .where = facts[i].where,
                             .column = facts[i].column,
                             .from_changes = true};
@@ -274,8 +98,8 @@ static bool take(Compare *compare, const PGresult *rows, char side, Error *err) 
     size_t n;
     const char *place = pg_peek(rows, i, 1);
     const char *const *values = pg_array(compare->arena, pg_peek(rows, i, 2), &n);
-    bool ok = side == 's' ? take_recomputed(compare, place, values, err)
-                          : take_differences(compare, (size_t)strtol(place, NULL, 10) - 1, values, err);
+    bool ok = side == 's' ? compare_take_recomputed(compare, place, values, err)
+                          : compare_take_differences(compare, (size_t)strtol(place, NULL, 10) - 1, values, err);
     if (!ok) return false;
   }
   return true;
@@ -292,7 +116,7 @@ static bool read_production(Compare *compare, bool hash, Error *err) {
   const char *text =
       sql_fill(compare->arena, sql_compare_production_rows, "place",
                shape_date_place(compare->arena, sql, sql->date, job->dates, job->n), "hash",
-               hash ? given_hash(compare, "", "") : "0", "target", sql->table, "in_range",
+               hash ? compare_given_hash(compare, "", "") : "0", "target", sql->table, "in_range",
                shape_in_range(compare->arena, sql, "", (DateRange){job->dates[0], job->dates[job->n]}), NULL);
   if (!pg_query(compare->engine, text, NULL, 0, &rows, counting, err)) return false;
   for (int i = 0; i < PQntuples(rows); i++) {
@@ -311,7 +135,7 @@ static bool take_moves(Compare *compare, Error *err) {
   const char *old_date = compare_column(compare, "n", "old_", job->shape->date);
   const char *text = sql_fill(compare->arena, sql_compare_moved_away, "place",
                               shape_date_place(compare->arena, &compare->sql, old_date, job->dates, job->n), "hash",
-                              given_hash(compare, "n.", "old_"), "changes", compare->table, "first",
+                              compare_given_hash(compare, "n.", "old_"), "changes", compare->table, "first",
                               shape_number(compare->arena, job->dates[0]), "last",
                               shape_number(compare->arena, job->dates[job->n]), NULL);
   if (!pg_query(compare->engine, text, NULL, 0, &rows, "looking for keys that move", err)) return false;
@@ -344,8 +168,7 @@ static bool find_moves(Compare *compare, bool *ret_any, Error *err) {
   return true;
 }
 
-/* Counts of both sides that do not agree come from a key that several rows have. */
-static bool find_repeated(Compare *compare, Error *err) {
+bool compare_find_odd(Compare *compare, Error *err) {
   bool odd = false;
   const ShapeSql *sql = &compare->sql;
   for (size_t i = 0; i < compare->job->n; i++)
@@ -357,7 +180,8 @@ static bool find_repeated(Compare *compare, Error *err) {
   if (odd)
     return compare_find_repeated(compare, recomputed, key, "true", false, err) &&
            compare_find_repeated(compare, production, key, "true", false, err);
-  return compare->inserts == 0 || compare_find_repeated(compare, changes_of(compare), new_key, "r.op = 'I'", true, err);
+  return compare->inserts == 0 ||
+         compare_find_repeated(compare, compare_changes_of(compare), new_key, "r.op = 'I'", true, err);
 }
 
 /* ---- the ways
@@ -366,7 +190,7 @@ static bool find_repeated(Compare *compare, Error *err) {
 /* Takes back what the differences said, because some of them are moves. */
 static bool tell_again(Compare *compare, Error *err) {
   PG_SCOPED rows = NULL;
-  const char *text = differences_sql(compare, changes_of(compare));
+  const char *text = pg_compare_differences_sql(compare, compare_changes_of(compare));
   memset(compare->column_changes, 0, compare->job->shape->n * sizeof *compare->column_changes);
   for (size_t i = 0; i < compare->job->n; i++) compare->recounted[i] = 0;
   compare->inserts = compare->moves = compare->changes = 0;
@@ -377,7 +201,7 @@ static bool tell_again(Compare *compare, Error *err) {
 static bool compare_keyed(Compare *compare, Error *err) {
   PG_SCOPED rows = NULL;
   bool moved;
-  if (!pg_query(compare->engine, batch_sql(compare), NULL, 0, &rows, recomputing, err) ||
+  if (!pg_query(compare->engine, pg_compare_batch_sql(compare), NULL, 0, &rows, recomputing, err) ||
       !read_production(compare, compare->tolerant, err))
     return false;
   for (int i = 0; i < PQntuples(rows); i++) {
@@ -397,25 +221,24 @@ static bool compare_keyed(Compare *compare, Error *err) {
   }
   compare->inserts = 0;
   bool ok = moved ? tell_again(compare, err) : take(compare, rows, 'd', err);
-  return ok && take_moves(compare, err) && find_repeated(compare, err);
+  return ok && take_moves(compare, err) && compare_find_odd(compare, err);
 }
 
 /* Both sides by themselves. */
 static bool fingerprint_both(Compare *compare, Error *err) {
   PG_SCOPED rows = NULL;
   const char *text = sql_fill(compare->arena, sql_compare_recomputed_only, "recomputed_facts",
-                              recomputed_facts(compare), "recomputed", compare->recomputed, NULL);
+                              compare_recomputed_facts(compare), "recomputed", compare->recomputed, NULL);
   return pg_query(compare->engine, text, NULL, 0, &rows, recomputing, err) && take(compare, rows, 's', err) &&
          read_production(compare, true, err);
 }
 
-/* The new rows are there already: both sides are read by themselves, and the differences by a join of the two. */
-static bool compare_both(Compare *compare, Error *err) {
+bool compare_by_sides(Compare *compare, Error *err) {
   PG_SCOPED rows = NULL;
-  compare->differing = joined_sql(compare, compare->recomputed);
   return fingerprint_both(compare, err) &&
-         pg_query(compare->engine, differences_sql(compare, compare->differing), NULL, 0, &rows, recomputing, err) &&
-         take(compare, rows, 'd', err) && find_repeated(compare, err);
+         pg_query(compare->engine, pg_compare_differences_sql(compare, compare->differing), NULL, 0, &rows, recomputing,
+                  err) &&
+         take(compare, rows, 'd', err) && compare_find_odd(compare, err);
 }
 
 /* Without a key the dates whose fingerprints differ give up all their rows and take all the new ones. */
@@ -452,20 +275,17 @@ static bool compare_keyless(Compare *compare, Error *err) {
 /* ---- the whole
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* `written`: the new rows where they stand already; NULL: the recompute gives them. */
-static bool compare_init(Compare *compare, const char *written, Error *err) {
+void compare_init(Compare *compare, const char *written) {
   const Job *job = compare->job;
-  if (!pg_shape_sql(compare->engine, compare->arena, job->shape, &compare->sql, err)) return false;
   compare->dates = arena_array(compare->arena, job->n, sizeof *compare->dates);
   for (size_t i = 0; i < job->n; i++) compare->dates[i].date = job->dates[i];
   compare->recounted = arena_array(compare->arena, job->n, sizeof *compare->recounted);
   compare->column_changes = arena_array(compare->arena, job->shape->n, sizeof *compare->column_changes);
   for (size_t i = 0; i < compare->sql.n_given; i++)
     compare->tolerant |= job->shape->columns[compare->sql.given[i]].tolerance > 0;
-  compare->recomputed = recomputed_sql(
+  compare->recomputed = pg_compare_recomputed_sql(
       compare, written != NULL ? written : shape_recompute(compare->engine, compare->arena, &compare->sql, job));
-  compare->production = production_sql(compare);
-  return true;
+  compare->production = pg_compare_production_sql(compare);
 }
 
 bool compare_overlay(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job, bool on, Error *err) {
@@ -477,7 +297,7 @@ bool compare_overlay(PgEngine *engine, Arena *arena, const ShapeSql *sql, const 
   return pg_run(engine, text, NULL, 0, NULL, recomputing, err);
 }
 
-static BatchFacts batch_facts(const Compare *compare, const char *token) {
+BatchFacts compare_facts(const Compare *compare, const char *token) {
   return (BatchFacts){.dates = compare->dates,
                       .n = compare->job->n,
                       .findings = compare->findings,
@@ -491,24 +311,16 @@ static BatchFacts batch_facts(const Compare *compare, const char *token) {
 bool compare_into(PgEngine *engine, Arena *arena, const Job *job, const char *table, BatchFacts *ret, Error *err) {
   Compare compare = {.engine = engine, .arena = arena, .job = job, .table = table};
   const char *token;
-  if (!engine->base.ops->change_token(&engine->base, arena, &token, err) || !compare_init(&compare, NULL, err) ||
+  if (!engine->base.ops->change_token(&engine->base, arena, &token, err) ||
+      !pg_shape_sql(engine, arena, job->shape, &compare.sql, err) ||
       !compare_overlay(engine, arena, &compare.sql, job, true, err))
     return false;
+  compare_init(&compare, NULL);
   bool ok = job->fingerprint_only ? fingerprint_both(&compare, err)
             : job->shape->keyed   ? compare_keyed(&compare, err)
                                   : compare_keyless(&compare, err);
   if (!ok || !compare_overlay(engine, arena, &compare.sql, job, false, err)) return false;
-  *ret = batch_facts(&compare, token);
-  return true;
-}
-
-bool compare_written(PgEngine *engine, Arena *arena, const Job *job, const char *written, BatchFacts *ret, Error *err) {
-  Compare compare = {.engine = engine, .arena = arena, .job = job};
-  const char *token;
-  if (!engine->base.ops->change_token(&engine->base, arena, &token, err) || !compare_init(&compare, written, err) ||
-      !compare_both(&compare, err))
-    return false;
-  *ret = batch_facts(&compare, token);
+  *ret = compare_facts(&compare, token);
   return true;
 }
 

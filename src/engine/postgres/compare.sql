@@ -30,17 +30,17 @@ WHERE p.tidegate_tid IS NULL OR s.tidegate_here IS NULL{differs} OFFSET 0)
 WITH s AS MATERIALIZED ({recomputed}),
 d AS MATERIALIZED (SELECT * FROM {joined} AS r),
 added AS (INSERT INTO {changes} SELECT * FROM d)
-SELECT 's' AS side, tidegate_place AS place, {recomputed_facts} FROM s GROUP BY tidegate_place
+SELECT 's' AS side, tidegate_place AS place, {recomputed_facts} AS facts FROM s GROUP BY tidegate_place
 UNION ALL
 {differences}
 
 -- name: differences
 -- What the differences in {rows} are, date by date.
-SELECT 'd' AS side, {place} AS place, {facts} FROM (SELECT r.*{conditions} FROM {rows} AS r) AS r GROUP BY 2
+SELECT 'd' AS side, {place} AS place, {facts} AS facts FROM (SELECT r.*{conditions} FROM {rows} AS r) AS r GROUP BY 2
 
 -- name: recomputed_only
 -- Without differences: the recompute alone.
-SELECT 's' AS side, s.tidegate_place AS place, {recomputed_facts} FROM ({recomputed}) AS s GROUP BY s.tidegate_place
+SELECT 's' AS side, s.tidegate_place AS place, {recomputed_facts} AS facts FROM ({recomputed}) AS s GROUP BY s.tidegate_place
 
 -- name: production_rows
 -- Rows a date, and where {hash} is not 0 their fingerprint.
@@ -89,3 +89,18 @@ DROP VIEW pg_temp.{name}
 
 -- name: all_of_s
 SELECT * FROM s
+
+-- name: both
+-- The new rows are written already; {recomputed} gives them with their place. One join of the two sides tells of each date
+-- what was recomputed, production's rows and hash, and the differences. The last two columns: how many rows each side
+-- really has ({written}: `count` or NULL); a key that several rows have is joined more often.
+SELECT coalesce(s.tidegate_place, p.tidegate_place) AS place, {recomputed_facts} AS recomputed, count(p.tidegate_tid),
+  sum({hash}) FILTER (WHERE p.tidegate_tid IS NOT NULL), {differences} AS differences,
+  {written}, (SELECT count(*) FROM {target} WHERE {in_range})
+FROM (SELECT s.*, true AS tidegate_here FROM ({recomputed}) AS s) AS s FULL JOIN ({production}) AS p ON {match}
+CROSS JOIN LATERAL (SELECT r.*{conditions} FROM (SELECT CASE WHEN p.tidegate_tid IS NULL THEN 'I'::"char"
+  WHEN s.tidegate_here IS NULL THEN 'D'::"char" WHEN false{differs} THEN 'U'::"char" END AS op, {old}, {new}) AS r) AS r
+GROUP BY 1
+
+-- name: count
+(SELECT count(*) FROM ({rows}) AS w)

@@ -189,6 +189,12 @@ static bool may_have_moved(const Compare *compare) {
   return allowed;
 }
 
+size_t compare_change_count_at(const Compare *compare, size_t column) {
+  size_t at = 0;
+  while (compare->sql.given[at] != column) at++;
+  return DIFF_MORE + at;
+}
+
 const RowFact *compare_scope_facts(Compare *compare, size_t *ret_n) {
   const Job *job = compare->job;
   const ShapeSql *sql = &compare->sql;
@@ -196,24 +202,29 @@ const RowFact *compare_scope_facts(Compare *compare, size_t *ret_n) {
   RowFact *facts = arena_array(arena, sql->n_given + 3, sizeof *facts);
   size_t n = 0, date = job->shape->date;
   const char *old_date = compare_column(compare, "r", "old_", date);
-  facts[n++] = (RowFact){.kind = FINDING_KEY_OUTSIDE,
-                         .column = (ptrdiff_t)date,
-                         .where = arena_printf(arena, "r.op = 'M' AND NOT coalesce(%s, false)",
-                                               shape_within(arena, sql, old_date, job->range))};
+  if (!job->shape->columns[date].key) /* else no key moves */
+    facts[n++] = (RowFact){.kind = FINDING_KEY_OUTSIDE,
+                           .column = (ptrdiff_t)date,
+                           .where = arena_printf(arena, "r.op = 'M' AND NOT coalesce(%s, false)",
+                                                 shape_within(arena, sql, old_date, job->range))};
   const char *vanished = not_allowed(compare, JOB_SCOPE_VANISHED, 0), *arrived = not_allowed(compare, JOB_SCOPE_NEW, 0);
   if (vanished != NULL && !may_have_moved(compare))
-    facts[n++] =
-        (RowFact){.kind = FINDING_VANISHED, .column = -1, .where = arena_printf(arena, "r.op = 'D'%s", vanished)};
+    facts[n++] = (RowFact){.kind = FINDING_VANISHED,
+                           .counted_by = vanished[0] == '\0' ? DIFF_D + 1 : 0,
+                           .column = -1,
+                           .where = arena_printf(arena, "r.op = 'D'%s", vanished)};
   if (job->n_scope > 0 && arrived != NULL)
-    facts[n++] =
-        (RowFact){.kind = FINDING_NEW_ROW, .column = -1, .where = arena_printf(arena, "r.op = 'I'%s", arrived)};
+    facts[n++] = (RowFact){.kind = FINDING_NEW_ROW,
+                           .counted_by = arrived[0] == '\0' ? DIFF_I + 1 : 0,
+                           .column = -1,
+                           .where = arena_printf(arena, "r.op = 'I'%s", arrived)};
   for (size_t i = 0; i < sql->n_given && job->n_scope > 0; i++) {
     const char *refused = not_allowed(compare, JOB_SCOPE_COLUMN, sql->given[i]);
     if (refused == NULL) continue;
     const char *differs = shape_differs(arena, sql, sql->given[i], compare_column(compare, "r", "new_", sql->given[i]),
                                         compare_column(compare, "r", "old_", sql->given[i]));
     facts[n++] = (RowFact){.kind = FINDING_OUT_OF_SCOPE,
-                           .any_change = refused[0] == '\0',
+                           .counted_by = refused[0] == '\0' ? compare_change_count_at(compare, sql->given[i]) + 1 : 0,
                            .index = sql->given[i],
                            .column = (ptrdiff_t)sql->given[i],
                            .where = arena_printf(arena, "r.op IN ('U', 'M') AND %s%s", differs, refused)};

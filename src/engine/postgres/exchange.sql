@@ -117,9 +117,13 @@ DELETE FROM {replacement} WHERE xmin = pg_current_xact_id()::xid AND NOT coalesc
 -- name: clear
 DELETE FROM {replacement} WHERE {in_range}
 
+-- name: pages
+-- $1: the table. Its pages.
+SELECT pg_relation_size($1::regclass) / current_setting('block_size')::int8
+
 -- name: written
--- What this transaction has written of {replacement}.
-SELECT {given} FROM {replacement} WHERE xmin = pg_current_xact_id()::xid
+-- What this transaction has written of {replacement} from {page} on.
+SELECT {given} FROM {replacement} WHERE xmin = (SELECT pg_current_xact_id()::xid) AND ctid >= '({page},0)'::tid
 
 -- name: indexes
 -- $1: the partition. Its indexes, in an order that does not depend on when they were made: name; the constraint it
@@ -151,8 +155,9 @@ ALTER TABLE {table} ADD CONSTRAINT {name} {definition}
 CREATE {unique}INDEX {name} ON {table}{using}
 
 -- name: bound_check
--- $1: the partition: what its bound demands.
-SELECT pg_get_partition_constraintdef($1::regclass)
+-- $1: the partition: what its bound demands. Has the replacement ($2) the CHECK that says so?
+SELECT pg_get_partition_constraintdef($1::regclass), EXISTS (SELECT FROM pg_constraint AS k
+  WHERE k.conrelid = $2::regclass AND k.conname = 'tidegate_bound' AND k.convalidated)
 
 -- name: drop_constraint
 ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}

@@ -29,12 +29,11 @@ static bool run(PgEngine *engine, const char *sql, Error *err) {
 
 bool exchange_bound_check(PgEngine *engine, Arena *arena, const ExchangePart *part, Error *err) {
   PG_SCOPED rows = NULL;
-  if (!pg_query(engine, sql_exchange_bound_check, &part->partition, 1, &rows, exchanging, err)) return false;
+  const char *values[] = {part->partition, part->replacement};
+  if (!pg_query(engine, sql_exchange_bound_check, values, 2, &rows, exchanging, err)) return false;
+  if (pg_bool(rows, 0, 1)) return true;
   const char *definition = arena_printf(arena, "CHECK (%s)", pg_peek(rows, 0, 0));
   return run(engine,
-             sql_fill(arena, sql_exchange_drop_constraint, "table", part->replacement, "name", "tidegate_bound", NULL),
-             err) &&
-         run(engine,
              sql_fill(arena, sql_exchange_add_constraint, "table", part->replacement, "name", "tidegate_bound",
                       "definition", definition, NULL),
              err);
