@@ -32,7 +32,7 @@ bool gate_minds(GateAct act, const PlanJob *job) {
 }
 
 /* "the job nightly_load, which writes daily_delays," */
-static const char *who(const GateCase *gate, const PlanJob *job) {
+const char *gate_who(const GateCase *gate, const PlanJob *job) {
   const char *table = gate->plan->shape.table;
   if (job == &gate->plan->clock.jobs[0]) return "production";
   if (job->concerns & CONCERNS_WRITES)
@@ -48,7 +48,7 @@ bool gate_schedule_unknown(const GateCase *gate, GateReason *ret) {
     if (job->declared) continue;
     gate_because(gate, ret,
                  "when %s runs is not declared: a backfill beside it could overwrite its rows, or lose its own",
-                 who(gate, job));
+                 gate_who(gate, job));
     if (job == &gate->plan->clock.jobs[0])
       return gate_advise(gate, ret,
                          "write production: {schedule: \"0 2 * * *\", zone: UTC, p95: 20m}, or production: none "
@@ -71,14 +71,14 @@ bool gate_p95_unknown(const GateCase *gate, GateReason *ret) {
     if (gate->rules.busy[i].schedule == NULL) continue;
     if (job->when.p95 < 0) {
       gate_because(gate, ret, "how long a run of %s takes is not declared: when its work is over is unknown",
-                   who(gate, job));
+                   gate_who(gate, job));
       return gate_advise(gate, ret,
                          "write p95 beside its schedule: the time within which 19 of 20 runs end, for example "
                          "p95: 20m");
     }
     if (job->when.runs > 0 && job->when.runs < FEWEST_RUNS) {
-      gate_because(gate, ret, "how long a run of %s takes was measured on %d runs: too few to plan on", who(gate, job),
-                   job->when.runs);
+      gate_because(gate, ret, "how long a run of %s takes was measured on %d runs: too few to plan on",
+                   gate_who(gate, job), job->when.runs);
       return gate_advise(gate, ret,
                          "measure again when %d runs are over; or write a p95 that you answer for, and take out runs",
                          FEWEST_RUNS);
@@ -116,7 +116,7 @@ bool gate_production_run(const GateCase *gate, GateReason *ret) {
   WindowClosed closed;
   if (window_free(&runs, gate->now, gate->end, &closed)) return false;
   gate_because(gate, ret, "the run of %s at %s is too near: with its guard it could meet this work",
-               who(gate, gate->jobs[closed.index]), run_text(gate, closed.index, closed.at));
+               gate_who(gate, gate->jobs[closed.index]), run_text(gate, closed.index, closed.at));
   return advise_window(gate, schedule_zone(runs.busy[closed.index].schedule), ret);
 }
 
@@ -143,26 +143,6 @@ bool gate_idle_hours(const GateCase *gate, GateReason *ret) {
   gate_because(gate, ret, "this work would not stay within the idle hours %s (%s): people need the database now",
                gate->plan->spec.idle.text, zone_name(clock->idle.zone));
   return advise_window(gate, clock->idle.zone, ret);
-}
-
-bool gate_running_now(const GateCase *gate, GateReason *ret) {
-  for (size_t i = 0; i < gate->rules.n; i++) {
-    const char *sql = gate->jobs[i]->live.running.text;
-    double running;
-    Error failed;
-    if (sql == NULL) continue;
-    if (!gate->engine->ops->number(gate->engine, sql, gate->jobs[i]->live.timeout, &running, &failed)) {
-      gate_because(gate, ret, "whether %s is running now cannot be told: %s", who(gate, gate->jobs[i]), failed.message);
-      return gate_advise(gate, ret,
-                         "correct the SQL of running: a query of one row and one number, above 0 while a run is "
-                         "running");
-    }
-    if (running <= 0) continue; /* NaN is not: it denies */
-    gate_because(gate, ret, "a run of %s is going on now (running gives %g)", who(gate, gate->jobs[i]), running);
-    gate_advise(gate, ret, "wait until it has ended, then the same command carries on");
-    return ret->waits = true;
-  }
-  return false;
 }
 
 /* Civil dates are counted in UTC, but a day is over when it is over where people live. */

@@ -39,16 +39,20 @@ bool gate_advise(const GateCase *gate, GateReason *ret, const char *format, ...)
  * Taking a swap back waits only for those that write the target: it writes what they write, and it is urgent.
  */
 bool gate_minds(GateAct act, const PlanJob *job);
+/* "production"; "the job nightly_load, which writes daily_delays," */
+const char *gate_who(const GateCase *gate, const PlanJob *job);
 bool gate_schedule_unknown(const GateCase *gate, GateReason *ret);
 bool gate_p95_unknown(const GateCase *gate, GateReason *ret);
 bool gate_production_run(const GateCase *gate, GateReason *ret);
 bool gate_freeze(const GateCase *gate, GateReason *ret);
 bool gate_idle_hours(const GateCase *gate, GateReason *ret);
-bool gate_running_now(const GateCase *gate, GateReason *ret);
 /* The start of the date that is not over yet, by database time, as the plan's dates are written. */
 Instant gate_today(const GateCase *gate);
 bool gate_dates_not_over(const GateCase *gate, GateReason *ret);
 bool gate_lookback(const GateCase *gate, GateReason *ret);
+
+/* running.c */
+bool gate_running_now(const GateCase *gate, GateReason *ret);
 
 /* How far ahead windows are looked for, in seconds. */
 enum { GATE_HORIZON = 14 * 86400 };

@@ -6,12 +6,10 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "jobs/airflow.h"
 #include "jobs/live_int.h"
 #include "time/quantity.h"
-
-/* While something waits for the answer. */
-static const double QUICK_SECONDS = 1;
 
 static const char *words(Arena *arena, const char *format, va_list args) {
   char text[1024];
@@ -30,21 +28,29 @@ void live_running(Asking *asking, Instant since, const char *format, ...) {
   asking->answer.todo = NULL;
 }
 
-void live_unknown(Asking *asking, const char *todo, const char *format, ...) {
+bool live_unknown(Asking *asking, const char *todo, const char *format, ...) {
   asking->answer.locked = false;
-  if (asking->answer.state != JOB_IDLE) return;
+  if (asking->answer.state != JOB_IDLE) return false;
   va_list args;
   va_start(args, format);
   asking->answer.why = words(asking->arena, format, args);
   va_end(args);
   asking->answer.state = JOB_UNKNOWN;
   asking->answer.todo = arena_strdup(asking->arena, todo);
+  return true;
 }
 
 void live_failed(Asking *asking, const char *what, const Error *err) {
-  bool first = asking->answer.state == JOB_IDLE;
-  live_unknown(asking, error_hint_text(err), "%s: %s", what, err->message);
-  asking->answer.locked = first && err->code == ERR_LOCKED;
+  if (!live_unknown(asking, error_hint_text(err), "%s: %s", what, err->message)) return;
+  asking->answer.locked = err->code == ERR_LOCKED;
+  asking->answer.passes = err->code == ERR_LOCKED || err->code == ERR_DATABASE || err->code == ERR_COMMAND;
+}
+
+double live_time(Asking *asking) {
+  double left = asking->deadline <= 0 ? asking->timeout : asking->deadline - clock_seconds();
+  if (left <= 0 && live_unknown(asking, "ask less, or make what answers faster", "it took too long to ask"))
+    asking->answer.passes = true;
+  return left <= 0 ? 0 : left < asking->timeout ? left : asking->timeout;
 }
 
 void live_note(Asking *asking, const char *format, ...) {
@@ -61,8 +67,9 @@ static void ask_number(Asking *asking) {
   double number;
   Error err;
   const char *sql = asking->live->running.text;
-  if (sql == NULL) return;
-  if (!asking->engine->ops->number(asking->engine, sql, asking->timeout, &number, &err)) {
+  double seconds = sql == NULL ? 0 : live_time(asking);
+  if (seconds <= 0) return;
+  if (!asking->engine->ops->number(asking->engine, sql, seconds, &number, &err)) {
     if (err.code == ERR_SPEC)
       error_hint(&err,
                  "correct the SQL of running: a query of one row and one number, above 0 while a run is going on");
@@ -77,8 +84,9 @@ static void ask_heartbeat(Asking *asking) {
   Error err;
   char said[32], allowed[32];
   const char *sql = asking->live->heartbeat.text;
-  if (sql == NULL) return;
-  if (!asking->engine->ops->age(asking->engine, sql, asking->timeout, &age, &err)) {
+  double seconds = sql == NULL ? 0 : live_time(asking);
+  if (seconds <= 0) return;
+  if (!asking->engine->ops->age(asking->engine, sql, seconds, &age, &err)) {
     if (err.code == ERR_SPEC)
       error_hint(&err, "correct the SQL of heartbeat: a query of one row and one time, or none while the job is idle");
     live_failed(asking, "heartbeat", &err);
@@ -105,7 +113,9 @@ static void ask_sessions(Asking *asking) {
                  "%s has no sessions that could be looked at", asking->engine->ops->name);
     return;
   }
-  if (!asking->engine->ops->sessions(asking->engine, asking->arena, &question, asking->timeout, &facts, &err)) {
+  double seconds = live_time(asking);
+  if (seconds <= 0) return;
+  if (!asking->engine->ops->sessions(asking->engine, asking->arena, &question, seconds, &facts, &err)) {
     live_failed(asking, "sessions", &err);
     return;
   }
@@ -128,7 +138,7 @@ bool jobs_can_ask(const SpecLive *live) {
 void jobs_ask(Arena *arena, Engine *engine, JobAsk *ask, JobAnswer *ret) {
   const SpecLive *live = ask->live;
   Asking asking = {.arena = arena, .engine = engine, .ask = ask, .live = live, .timeout = live->timeout};
-  if (ask->quick && asking.timeout > QUICK_SECONDS) asking.timeout = QUICK_SECONDS;
+  if (ask->within > 0) asking.deadline = clock_seconds() + ask->within;
   /* The nearest first: that a job runs is known at once then. */
   void (*const questions[])(Asking *) = {ask_sessions, ask_number,   ask_heartbeat, live_lock_file,
                                          live_process, live_systemd, live_command,  live_airflow};

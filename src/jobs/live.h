@@ -19,6 +19,7 @@ typedef struct JobAnswer {
   bool failed;      /* its last run failed: somebody may start it again at any time */
   bool late;        /* it should have started, and has not: it may at any moment */
   bool retrying;    /* a part of it failed and is waiting for its next try; then it is running too */
+  bool passes;      /* unknown because no answer came: another may come */
   bool locked; /* unknown only because the database's file was locked: by whoever asks, if that is one who writes */
 } JobAnswer;
 
@@ -27,7 +28,8 @@ typedef struct JobAsk {
   const char *name;     /* for people */
   const SpecLive *live; /* must outlive it */
   double guard;         /* seconds after its time from which a run that has not started is late */
-  bool quick; /* only whether it runs, and no answer may take longer than a second: for asking while something waits */
+  double within; /* while something waits for the answer: seconds for all of it, and only whether it runs is asked; 0:
+                  * `timeout` for each question */
   struct Airflow *airflow; /* kept: connection and token */
 } JobAsk;
 

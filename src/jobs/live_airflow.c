@@ -58,7 +58,7 @@ static void ask_active(Asking *asking, const char *dag) {
   if (runs == NULL || runs->n == 0) return;
   const DocNode *run = &runs->children[0];
   const char *id = doc_text(run, "dag_run_id", "");
-  if (!asking->ask->quick) ask_retries(asking, dag, id);
+  if (asking->ask->within <= 0) ask_retries(asking, dag, id);
   bool started = airflow_time(run, "start_date", &since);
   live_running(asking, since, "airflow: run %s of %s is %s%s%s%s", id, asking->live->airflow.dag.text,
                doc_text(run, "state", "not over"), started ? " since " : "", started ? clock_label(asking, since) : "",
@@ -112,14 +112,16 @@ void live_airflow(Asking *asking) {
     live_unknown(asking, "write live.airflow.dag", "airflow: which DAG is not said");
     return;
   }
+  double seconds = live_time(asking);
+  if (seconds <= 0) return;
   if (ask->airflow == NULL && !airflow_open(spec, asking->timeout, &ask->airflow, &err)) {
     live_failed(asking, "airflow", &err);
     return;
   }
-  airflow_within(ask->airflow, asking->timeout);
+  airflow_within(ask->airflow, seconds);
   const char *dag = airflow_name(asking->arena, spec->dag.text);
   ask_active(asking, dag);
-  if (ask->quick || asking->answer.state != JOB_IDLE) return;
+  if (ask->within > 0 || asking->answer.state != JOB_IDLE) return;
   ask_late(asking, dag);
   if (asking->answer.state == JOB_IDLE) ask_last(asking, dag);
 }

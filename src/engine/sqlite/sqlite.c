@@ -135,9 +135,17 @@ static bool sqlite_compare(Engine *base, Arena *arena, const Job *job, const Int
   return ok;
 }
 
+/* Waits for no lock: it may be the first connection's. */
+static bool sqlite_connect_again(Engine *base, Engine **ret, Error *err) {
+  if (!sqlite_open(sqlite_engine(base)->path, ret, err)) return false;
+  sqlite3_busy_timeout(sqlite_engine(*ret)->db, 0);
+  return true;
+}
+
 static const EngineOps sqlite_ops = {
     .name = "sqlite",
     .close = sqlite_close_engine,
+    .connect_again = sqlite_connect_again,
     .caps = sqlite_caps,
     .identity = sqlite_identity,
     .now = sqlite_now,

@@ -29,7 +29,8 @@ typedef struct Scene {
   Freeze freeze;
   Instant now;
   double number;
-  bool number_fails, now_fails;
+  ErrorCode number_fails; /* 0: it does not */
+  bool now_fails;
   BackfillRecord other; /* in the ledger; id NULL: nothing is */
 } Scene;
 
@@ -42,7 +43,7 @@ static bool scene_now(Engine *engine, Instant *ret, Error *err) {
 static bool scene_number(Engine *engine, const char *sql, double timeout, double *ret, Error *err) {
   const Scene *scene = (const Scene *)engine;
   *ret = scene->number;
-  return !scene->number_fails || error_set(err, ERR_DATABASE, "no such table: runs");
+  return scene->number_fails == 0 || error_set(err, scene->number_fails, "no such table: runs");
 }
 
 static bool scene_ledger_exists(Engine *engine, bool *ret, Error *err) {
@@ -401,10 +402,14 @@ static void what_cannot_be_known_denies(void **state) {
   assert_true(judge(&scene, GATE_BATCH).allow);
   scene.number = NAN;
   assert_string_equal(judge(&scene, GATE_BATCH).rule, "running-now");
-  scene.number_fails = true;
+  scene.number_fails = ERR_SPEC;
   verdict = judge(&scene, GATE_BATCH);
   assert_non_null(strstr(verdict.reasons[0].text, "no such table: runs"));
   assert_false(verdict.waits);
+  scene.number_fails = ERR_LOCKED; /* another answer may come */
+  verdict = judge(&scene, GATE_BATCH);
+  assert_string_equal(verdict.rule, "running-now");
+  assert_true(verdict.waits);
   scene.now_fails = true;
   assert_false(gate_judge(&scene.arena, &scene.engine, &scene.plan, GATE_BATCH, 60, &verdict, &pass, &err));
   assert_int_equal(err.code, ERR_DATABASE);
