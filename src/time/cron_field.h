@@ -22,6 +22,7 @@ typedef struct CronDays {
   uint8_t weekdays;           /* bits 0 (Sunday) to 6 */
   uint8_t nth[6];             /* [1] to [5]: weekdays as bits, of which the n-th of the month; [0]: the last */
   bool clamp_workdays;        /* of `workdays`: a day that the month has not counts as its last day; else as none */
+  bool spill_workdays;        /* of `workdays`: a Saturday just after the month gives its last day, as Quartz has it */
   bool both_sides;            /* both sides must match (AND); else one of them (OR) */
 } CronDays;
 

@@ -30,7 +30,8 @@ static uint32_t month_side(const CronDays *days, int last, int first) {
     if (__builtin_ctz(rest) < last) set |= UINT32_C(1) << (last - __builtin_ctz(rest));
   for (uint32_t rest = days->workdays; rest != 0; rest &= rest - 1) {
     int day = __builtin_ctz(rest);
-    if (day > last && !days->clamp_workdays) continue;
+    bool spills = days->spill_workdays && day == last + 1 && (first + day - 1) % 7 == 6;
+    if (day > last && !days->clamp_workdays && !spills) continue;
     set |= UINT32_C(1) << nearest_workday(day > last ? last : day, last, first);
   }
   for (uint32_t rest = days->workdays_from_end; rest != 0; rest &= rest - 1)

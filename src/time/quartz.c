@@ -4,7 +4,7 @@
 
 static const CronDialect quartz = {"quartz",
                                    "second, minute, hour, day of month, month, day of week, year (may be left out)",
-                                   "the same in fields: Quartz has no shorthands"};
+                                   "0 0 0 * * ? for every day, 0 0 * * * ? for every hour"};
 
 static bool quartz_parse(Arena *arena, const char *expression, DialectRule *ret, Error *err) {
   static const QuartzForm form = {.wraps = true, .offsets = true};
@@ -23,4 +23,4 @@ static bool quartz_parse(Arena *arena, const char *expression, DialectRule *ret,
   return quartz_read(arena, &form, readers, ret, err);
 }
 
-const Dialect dialect_quartz = {.gap = GAP_SKIP, .overlap = OVERLAP_BOTH, .parse = quartz_parse};
+const Dialect dialect_quartz = {.gap = GAP_SKIP, .overlap = OVERLAP_SECOND, .parse = quartz_parse};

@@ -104,6 +104,7 @@ static bool parse_day(const QuartzForm *form, CronReader *reader, CronDays *days
     int day;
     if (!cron_take_value(reader, &day)) return false;
     days->workdays = UINT32_C(1) << day;
+    days->spill_workdays = true;
     return (take_letter(reader, 'W') && at_end(reader)) || cron_refuse_sign(reader);
   }
   if (!parse_list(form, reader)) return false;

@@ -127,16 +127,16 @@ static bool add_range(Values *values, const Component *component, int start, int
     start = full_year(start);
     if (stop >= 0) stop = full_year(stop);
   }
+  if (stop >= 0 && stop < start)
+    return bad(err, component->name, text, "ends before it begins", "write it as a list of two, such as 22..23,0..4");
+  if (stop >= 0) stop -= (stop - start) % repeat;
   bool inside = start >= component->min && start <= component->max && stop <= component->max;
   if (!inside) {
     error_set(err, ERR_SPEC, "the %s '%.40s' of the OnCalendar expression is not from %d to %d", component->name, text,
               component->min, component->max);
     return error_hint(err, "the form is: Mon..Fri 2026-01-31 23:59:59 Europe/Berlin, with * where any value will do");
   }
-  if (stop >= 0 && stop < start)
-    return bad(err, component->name, text, "ends before it begins", "write it as a list of two, such as 22..23,0..4");
   bool end_day = component == &component_end_day;
-  if (stop >= 0) stop -= (stop - start) % repeat;
   if (stop < 0 && repeat > 0 && (end_day ? start - repeat < component->min : start + repeat > component->max))
     return bad(err, component->name, text, "repeats after more than there is left",
                "leave the repetition out, or begin earlier");
