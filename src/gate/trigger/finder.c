@@ -1,0 +1,295 @@
+#include <ctype.h>
+#include <string.h>
+
+#include "gate/trigger/trigger_int.h"
+
+/* One command: which kind of program it is, and so who judges it. */
+
+/* ---- words ------------------------------------------------------------------------------------------------------- */
+
+bool word_known(const char *word) { return strchr(word, SHELL_UNKNOWN) == NULL; }
+
+const char *word_sure(Arena *arena, const char *word) {
+  if (!word_known(word)) return NULL;
+  char *copy = arena_strdup(arena, word), *to = copy;
+  for (const char *from = word; *from != '\0'; from++)
+    if (*from != SHELL_ASSUMED) *to++ = *from;
+  *to = '\0';
+  return copy;
+}
+
+const char *word_base(Arena *arena, const char *word) {
+  const char *slash = strrchr(word, '/');
+  char *copy = arena_strdup(arena, slash == NULL ? word : slash + 1), *to = copy;
+  for (const char *from = copy; *from != '\0'; from++)
+    if (*from != SHELL_ASSUMED && *from != '\r') *to++ = *from;
+  *to = '\0';
+  return copy;
+}
+
+bool word_in(const char *word, const char *list) {
+  size_t n = strlen(word);
+  if (n == 0 || strchr(word, ' ') != NULL) return false;
+  for (const char *at = list; (at = strstr(at, word)) != NULL; at += n)
+    if ((at == list || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0')) return true;
+  return false;
+}
+
+static bool is_word_byte(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+bool text_names(const char *text, const char *list) {
+  while (*list != '\0') {
+    char word[40];
+    size_t n = strcspn(list, " ");
+    bool anywhere = n > 0 && list[n - 1] == '*';
+    size_t length = anywhere ? n - 1 : n;
+    if (length >= sizeof word) length = sizeof word - 1;
+    memcpy(word, list, length);
+    word[length] = '\0';
+    for (const char *at = text; (at = strcasestr(at, word)) != NULL; at++)
+      if (anywhere || ((at == text || !is_word_byte(at[-1])) && !is_word_byte(at[length]))) return true;
+    list += n;
+    list += strspn(list, " ");
+  }
+  return false;
+}
+
+bool text_has_trigger_word(const char *text, size_t n) {
+  static const char words[] =
+      "airflow* backfill* sqlmesh* dagster* bqetl* luigi* flyte* kestra* prefect* dbt spark-submit* dagruns* "
+      "cleartaskinstances* "
+      "restate* full-refresh* mage";
+  BUF_SCOPED plain = {0};
+  for (size_t i = 0; i < n; i++) {
+    if (text[i] == '\\' && i + 1 < n && text[i + 1] == '\n')
+      i++;
+    else if (text[i] != '\'' && text[i] != '"' && text[i] != '\\' && text[i] != '\0')
+      buf_putc(&plain, text[i]);
+  }
+  return text_names(buf_text(&plain), words);
+}
+
+/* ---- what is found ----------------------------------------------------------------------------------------------- */
+
+static bool equal(const char *a, const char *b) { return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0); }
+
+void finder_add(Finder *f, Trigger trigger) {
+  if (f->doubts > 0) {
+    trigger.sure = false;
+    if (trigger.why == NULL) trigger.why = f->why;
+  }
+  for (size_t i = 0; i < f->n; i++) {
+    Trigger *old = &f->items[i];
+    if (!equal(old->system, trigger.system) || !equal(old->target, trigger.target) || !equal(old->from, trigger.from) ||
+        !equal(old->to, trigger.to))
+      continue;
+    old->sure |= trigger.sure;
+    return;
+  }
+  f->items = arena_grow(f->arena, f->items, f->n, sizeof *f->items);
+  f->items[f->n++] = trigger;
+}
+
+/* ---- shells and other languages ---------------------------------------------------------------------------------- */
+
+static const char shells[] = "bash sh zsh dash ksh ash mksh fish rbash";
+static const char interpreters[] = "perl ruby node nodejs php Rscript lua deno bun osascript pwsh";
+
+static void opaque(Finder *f, const char *why) {
+  if (f->opaque == NULL) f->opaque = why;
+}
+
+static void run_input(Finder *f, ShellRun *run, ShellInput input) {
+  if (input.text != NULL)
+    shell_run_text(run, input.text, (ShellInput){0});
+  else if (input.piped)
+    opaque(f, "a shell runs what comes through a pipe, and that cannot be seen");
+}
+
+/* bash [options] [-c code | file] [words]. */
+static void shell_program(Finder *f, ShellRun *run, const ShellCommand *command) {
+  size_t i = 1;
+  for (; i < command->n; i++) {
+    const char *word = command->argv[i];
+    if (strcmp(word, "--") == 0 || (*word != '-' && *word != '+')) break;
+    if (strcmp(word, "-") == 0) break;
+    if (strcmp(word, "--rcfile") == 0 || strcmp(word, "--init-file") == 0 || strcmp(word, "-o") == 0 ||
+        strcmp(word, "-O") == 0)
+      i++;
+    else if (word[1] != '-' && strchr(word, 'c') != NULL) {
+      while (i + 1 < command->n && (*command->argv[i + 1] == '-' || *command->argv[i + 1] == '+')) i++;
+      if (i + 1 < command->n) shell_run_text(run, command->argv[i + 1], command->input);
+      return;
+    } else if (word[1] != '-' && strchr(word, 's') != NULL) {
+      i = command->n;
+      break;
+    }
+  }
+  if (i < command->n && strcmp(command->argv[i], "--") == 0) i++;
+  if (i >= command->n || strcmp(command->argv[i], "-") == 0 || strcmp(command->argv[i], "/dev/stdin") == 0) {
+    run_input(f, run, command->input);
+    return;
+  }
+  const char *text = shell_run_file(run, command->argv[i]);
+  if (text != NULL) shell_run_text(run, text, command->input);
+  if (text == NULL && strncmp(command->argv[i], "/dev/fd/", 8) == 0)
+    opaque(f, "a shell runs what a pipe gives, and that cannot be seen");
+}
+
+static bool hints_at_backfill(const char *word) {
+  return text_names(word, "backfill* reprocess* recompute* restate* rebackfill* backload*");
+}
+
+/* A program that is not known, and whose name says what it does. */
+static bool judge_name(Finder *f, const char *system, const char *name) {
+  if (!hints_at_backfill(name)) return false;
+  finder_add(f, (Trigger){.system = system,
+                          .why = arena_printf(f->arena,
+                                              "%s is not known here, and its name says that it may rewrite past dates",
+                                              word_known(name) ? name : "the program")});
+  return true;
+}
+
+static void script(Finder *f, const char *path) { judge_name(f, "script", word_base(f->arena, path)); }
+
+static bool is_python(const char *program) {
+  return strncmp(program, "python", 6) == 0 || word_in(program, "pypy pypy3 ipython ipython3 uvx pipx");
+}
+
+static void python(Finder *f, ShellRun *run, const ShellCommand *command) {
+  for (size_t i = 1; i < command->n; i++) {
+    const char *word = command->argv[i];
+    if (strcmp(word, "-c") == 0 && i + 1 < command->n) {
+      commands_scan(f, command->argv[i + 1], "Python");
+      return;
+    }
+    if (strncmp(word, "-m", 2) == 0 && (word[2] != '\0' || i + 1 < command->n)) {
+      size_t at = word[2] != '\0' ? i : i + 1;
+      const char **words = arena_array(f->arena, command->n - at, sizeof *words);
+      words[0] = arena_strndup(f->arena, command->argv[at] + (word[2] != '\0' ? 2 : 0),
+                               strcspn(command->argv[at] + (word[2] != '\0' ? 2 : 0), "."));
+      for (size_t k = at + 1; k < command->n; k++) words[k - at] = command->argv[k];
+      shell_run_words(run, words, command->n - at, command->input);
+      return;
+    }
+    if (word_in(word, "-W -X")) i++;
+    if (*word != '-') {
+      ShellCommand rest = {command->argv + i, command->n - i, command->input};
+      if (commands_know(word_base(f->arena, word)))
+        finder_command(f, run, &rest);
+      else
+        script(f, word);
+      return;
+    }
+  }
+  if (command->input.text != NULL) commands_scan(f, command->input.text, "Python");
+}
+
+static void interpreter(Finder *f, const char *program, const ShellCommand *command) {
+  for (size_t i = 1; i < command->n; i++) {
+    const char *word = command->argv[i];
+    if (word_in(word, "-e -E -r --eval -p -Command -pe -ne") && i + 1 < command->n) {
+      commands_scan(f, command->argv[i + 1], program);
+      return;
+    }
+    if (*word == '-') continue;
+    script(f, word);
+    return;
+  }
+  if (command->input.text != NULL) commands_scan(f, command->input.text, program);
+}
+
+/* ---- programs that only look ------------------------------------------------------------------------------------- */
+
+/* They print, search, edit or move text, and run nothing of what their arguments say. */
+static const char harmless[] =
+    "echo printf cat tac grep egrep fgrep zgrep rg ag ack man info apropos whatis which type whereis git gh glab hub "
+    "ls ll "
+    "dir cd pushd popd rm rmdir cp mv ln mkdir touch head tail less more most bat vim vi nvim nano emacs code subl ed "
+    "diff "
+    "colordiff cmp comm wc sort uniq cut tr column fold fmt nl od xxd hexdump strings file stat du df tree locate "
+    "realpath "
+    "readlink basename dirname pwd tee jq yq gron csvcut mlr base64 md5sum sha256sum gzip gunzip zcat tar zip unzip 7z "
+    "ps "
+    "pgrep pkill kill killall top htop lsof pidof jobs fg bg wait history fc clear reset test [ [[ true false : export "
+    "unset "
+    "set shopt read sleep date cal whoami id groups hostname uname uptime env-update pip pip3 pipx apt apt-get "
+    "apt-cache dpkg "
+    "brew yum dnf apk pacman npm-view journalctl systemctl service chmod chown chgrp touch rsync scp sftp curl-config "
+    "helm "
+    "terraform tofu pulumi mail mutt sendmail notify-send say figlet cowsay sed hg svn tig lazygit pre-commit pytest "
+    "ruff "
+    "black mypy flake8 pylint shellcheck tidegate alert open xdg-open pbcopy xclip logger wall write tput stty "
+    "printenv ";
+
+/* awk and its kin can run commands, by their program's text alone. */
+static void awk(Finder *f, const ShellCommand *command) {
+  for (size_t i = 1; i < command->n; i++)
+    if (strstr(command->argv[i], "system") != NULL || strchr(command->argv[i], '|') != NULL)
+      commands_scan(f, command->argv[i], "awk");
+}
+
+/* ---- a program that is not known --------------------------------------------------------------------------------- */
+
+static bool runs_something(Arena *arena, const char *word) {
+  const char *base = word_base(arena, word);
+  return commands_know(base) || wrappers_know(base) || word_in(base, shells);
+}
+
+static void unknown(Finder *f, ShellRun *run, const char *program, const ShellCommand *command) {
+  bool known = word_known(program);
+  size_t before = f->n;
+  f->why = known ? arena_printf(f->arena, "what %s does with these words is not known", program)
+                 : "which program this runs is only known when it runs";
+  f->doubts++;
+  for (size_t i = 1; i < command->n && f->n == before; i++) {
+    if (!runs_something(f->arena, command->argv[i])) continue;
+    ShellCommand rest = {command->argv + i, command->n - i, command->input};
+    finder_command(f, run, &rest);
+  }
+  Argv all = {command->argv, command->n};
+  if (f->n == before) commands_fit(f, (Argv){command->argv + 1, command->n - 1}, f->why);
+  if (f->n == before && known) commands_fit(f, all, f->why);
+  for (size_t i = 1; i < command->n && f->n == before; i++)
+    if (strpbrk(command->argv[i], " \n") != NULL && text_has_trigger_word(command->argv[i], strlen(command->argv[i])))
+      shell_run_text(run, command->argv[i], (ShellInput){0});
+  f->doubts--;
+  if (f->n == before && known) judge_name(f, "script", program);
+}
+
+/* make, just, npm run and the like: their targets are programs that nobody here has read. */
+static bool runner(Finder *f, const char *program, const ShellCommand *command) {
+  if (!word_in(program,
+               "make gmake just task invoke inv rake npm yarn pnpm tox nox mise ninja bazel gradle mvn ant doit"))
+    return false;
+  for (size_t i = 1; i < command->n; i++)
+    if (*command->argv[i] != '-' && strchr(command->argv[i], '=') == NULL && judge_name(f, program, command->argv[i]))
+      break;
+  return true;
+}
+
+bool finder_knows(const char *program) {
+  return commands_know(program) || wrappers_know(program) || word_in(program, shells) ||
+         word_in(program, interpreters) || is_python(program) || word_in(program, harmless);
+}
+
+void finder_command(void *finder, ShellRun *run, const ShellCommand *command) {
+  Finder *f = finder;
+  const char *program = word_base(f->arena, command->argv[0]);
+  Argv args = {command->argv + 1, command->n - 1};
+  if (!word_known(program) || *program == '\0')
+    unknown(f, run, "\1", command);
+  else if (word_in(program, shells))
+    shell_program(f, run, command);
+  else if (commands_judge(f, program, args) || wrappers_judge(f, run, program, command) ||
+           http_judge(f, program, command) || sql_judge(f, run, program, command) || runner(f, program, command))
+    return;
+  else if (is_python(program))
+    python(f, run, command);
+  else if (word_in(program, interpreters))
+    interpreter(f, program, command);
+  else if (word_in(program, "awk gawk mawk nawk"))
+    awk(f, command);
+  else if (!word_in(program, harmless))
+    unknown(f, run, program, command);
+}

@@ -1,0 +1,255 @@
+#include <ctype.h>
+#include <string.h>
+
+#include "gate/trigger/shell_run_int.h"
+
+/* What the shell does by itself, and what the programs print that feed a shell. */
+
+void shell_assign(ShellRun *run, const ShellWord *word) {
+  ShellFields value = {0};
+  const char *text = shell_expand_text(run, word), *equals = strchr(text, '=');
+  if (equals == NULL || equals == text) {
+    for (size_t i = 0; i < word->n_items; i++) shell_touch(run, &word->items[i]);
+    return;
+  }
+  bool more = equals[-1] == '+';
+  size_t n = strcspn(text, "[+=");
+  if (word->is_array) {
+    shell_expand(run, word->items, word->n_items, &value);
+  } else if (text[n] == '[') {
+    shell_add_field(run, &value, "\1");
+  } else {
+    shell_add_field(run, &value, equals + 1);
+  }
+  const ShellVariable *before = more ? shell_find(run, text, n) : NULL;
+  if (more && before == NULL) value = (ShellFields){0}, shell_add_field(run, &value, "\1");
+  if (more && before != NULL && before->n > 0) {
+    const ShellFields *old = &before->choices[run->choice < before->n ? run->choice : before->n - 1];
+    ShellFields sum = {0};
+    for (size_t i = 0; i < old->n; i++) shell_add_field(run, &sum, old->items[i]);
+    if (word->is_array)
+      for (size_t i = 0; i < value.n; i++) shell_add_field(run, &sum, value.items[i]);
+    else if (sum.n == 0)
+      sum = value;
+    else
+      sum.items[0] = arena_printf(run->arena, "%s%s", sum.items[0], value.items[0]);
+    value = sum;
+  }
+  shell_set(run, text, n, value);
+}
+
+/* ---- builtins ---------------------------------------------------------------------------------------------------- */
+
+static const char *joined(ShellRun *run, const char *const *words, size_t n) {
+  BUF_SCOPED text = {0};
+  for (size_t i = 0; i < n; i++) buf_printf(&text, "%s%s", i == 0 ? "" : " ", words[i]);
+  return arena_strdup(run->arena, buf_text(&text));
+}
+
+static void forget_names(ShellRun *run, const ShellCommand *c, size_t from) {
+  for (size_t i = from; i < c->n; i++)
+    if (*c->argv[i] != '-') shell_forget(run, c->argv[i]);
+}
+
+static void unset(ShellRun *run, const ShellCommand *c) {
+  for (size_t i = 1; i < c->n; i++)
+    if (*c->argv[i] != '-') shell_set(run, c->argv[i], strlen(c->argv[i]), (ShellFields){0});
+}
+
+static void alias(ShellRun *run, const ShellCommand *c) {
+  for (size_t i = 1; i < c->n; i++) {
+    const char *equals = strchr(c->argv[i], '=');
+    if (equals == NULL) continue;
+    const char *name = arena_strndup(run->arena, c->argv[i], (size_t)(equals - c->argv[i]));
+    shell_name(run, &run->aliases, (ShellNamed){.name = name, .text = equals + 1});
+  }
+}
+
+static void set(ShellRun *run, const ShellCommand *c) {
+  size_t i = 1;
+  while (i < c->n && (*c->argv[i] == '-' || *c->argv[i] == '+') && strcmp(c->argv[i], "--") != 0) i++;
+  if (i == c->n) return;
+  if (strcmp(c->argv[i], "--") == 0) i++;
+  run->arguments = (ShellFields){(const char **)c->argv + i, c->n - i};
+  run->has_arguments = true;
+}
+
+static void shift(ShellRun *run) {
+  if (run->arguments.n == 0) return;
+  run->arguments.items++;
+  run->arguments.n--;
+}
+
+/* `.` and source. */
+static void source(ShellRun *run, const ShellCommand *c) {
+  if (c->n < 2) return;
+  const char *text = shell_run_file(run, c->argv[1]);
+  if (strcmp(c->argv[1], "/dev/stdin") == 0) text = c->input.text;
+  if (text != NULL)
+    shell_run_text(run, text, c->input);
+  else if (strncmp(c->argv[1], "/dev/", 5) == 0)
+    shell_doubt(run, "code is read from a pipe whose contents are not known");
+}
+
+static void print_into(ShellRun *run, const ShellCommand *c) {
+  if (c->n > 2 && strcmp(c->argv[1], "-v") == 0) shell_forget(run, c->argv[2]);
+}
+
+static void trap(ShellRun *run, const ShellCommand *c) {
+  if (c->n > 1 && *c->argv[1] != '-') shell_run_text(run, c->argv[1], (ShellInput){0});
+}
+
+bool shell_builtin(ShellRun *run, const ShellCommand *c) {
+  const char *name = c->argv[0];
+  if (strcmp(name, "eval") == 0)
+    shell_run_text(run, joined(run, c->argv + 1, c->n - 1), c->input);
+  else if (strcmp(name, "source") == 0 || strcmp(name, ".") == 0)
+    source(run, c);
+  else if (strcmp(name, "trap") == 0)
+    trap(run, c);
+  else if (strcmp(name, "alias") == 0)
+    alias(run, c);
+  else if (strcmp(name, "read") == 0 || strcmp(name, "mapfile") == 0 || strcmp(name, "readarray") == 0)
+    forget_names(run, c, 1);
+  else if (strcmp(name, "getopts") == 0)
+    forget_names(run, c, 2);
+  else if (strcmp(name, "unset") == 0)
+    unset(run, c);
+  else if (strcmp(name, "set") == 0)
+    set(run, c);
+  else if (strcmp(name, "shift") == 0)
+    shift(run);
+  else
+    return false;
+  return true;
+}
+
+/* ---- what is printed --------------------------------------------------------------------------------------------- */
+
+static void put_escape(Buf *out, const char **at) {
+  static const char names[] = "abefnrtv\\", values[] = "\a\b\033\f\n\r\t\v\\";
+  const char *name = **at == '\0' ? NULL : strchr(names, **at);
+  if (name != NULL) {
+    buf_putc(out, values[name - names]);
+    (*at)++;
+  } else if (**at == 'x' || isdigit((unsigned char)**at)) {
+    bool hex = **at == 'x';
+    int value = 0, most = hex ? 2 : 4;
+    if (hex) (*at)++;
+    for (int i = 0; i < most && (hex ? isxdigit((unsigned char)**at) : **at >= '0' && **at <= '7'); i++, (*at)++) {
+      int digit = isdigit((unsigned char)**at) ? **at - '0' : tolower((unsigned char)**at) - 'a' + 10;
+      value = value * (hex ? 16 : 8) + digit;
+    }
+    buf_putc(out, (char)value);
+  } else {
+    buf_putc(out, '\\');
+  }
+}
+
+static void put_escaped(Buf *out, const char *text) {
+  while (*text != '\0') {
+    if (*text == '\\') {
+      text++;
+      put_escape(out, &text);
+    } else {
+      buf_putc(out, *text++);
+    }
+  }
+}
+
+static void echo(const ShellCommand *c, Buf *out) {
+  size_t i = 1;
+  bool line = true, escapes = false;
+  for (; i < c->n && *c->argv[i] == '-' && c->argv[i][1] != '\0' &&
+         strspn(c->argv[i] + 1, "neE") == strlen(c->argv[i] + 1);
+       i++) {
+    if (strchr(c->argv[i], 'n') != NULL) line = false;
+    if (strchr(c->argv[i], 'e') != NULL) escapes = true;
+  }
+  for (size_t k = i; k < c->n; k++) {
+    if (k > i) buf_putc(out, ' ');
+    escapes ? put_escaped(out, c->argv[k]) : buf_puts(out, c->argv[k]);
+  }
+  if (line) buf_putc(out, '\n');
+}
+
+/* One pass over the format, from the argument *i on. */
+static void print_once(const ShellCommand *c, const char *format, size_t *i, Buf *out) {
+  for (const char *at = format; *at != '\0';) {
+    if (*at == '\\') {
+      at++;
+      put_escape(out, &at);
+    } else if (*at == '%' && at[1] == '%') {
+      buf_putc(out, '%');
+      at += 2;
+    } else if (*at == '%') {
+      at += 1 + strspn(at + 1, "-+ #0123456789.*");
+      const char *value = *i < c->n ? c->argv[*i] : "";
+      (*i)++;
+      if (*at == 's' || *at == 'd' || *at == 'i')
+        buf_puts(out, value);
+      else if (*at == 'b')
+        put_escaped(out, value);
+      else
+        buf_putc(out, SHELL_UNKNOWN);
+      if (*at != '\0') at++;
+    } else {
+      buf_putc(out, *at++);
+    }
+  }
+}
+
+static void print(const ShellCommand *c, Buf *out) {
+  size_t i = 1;
+  if (i < c->n && strcmp(c->argv[i], "--") == 0) i++;
+  if (i >= c->n || strcmp(c->argv[i], "-v") == 0) return;
+  const char *format = c->argv[i++];
+  size_t before;
+  do {
+    before = i;
+    print_once(c, format, &i, out);
+  } while (i < c->n && i > before);
+}
+
+/* Several files or options that change the text cannot be told. */
+static void cat(ShellRun *run, const ShellCommand *c, bool only_input, ShellOutput *out) {
+  bool any = false;
+  for (size_t i = 1; i < c->n; i++) {
+    bool option = *c->argv[i] == '-' && c->argv[i][1] != '\0';
+    if (option && strcmp(c->argv[i], "-u") != 0 && strcmp(c->argv[i], "--") != 0 && strcmp(c->argv[i], "-a") != 0)
+      out->unknown = true;
+    if (option || only_input) continue;
+    const char *text = strcmp(c->argv[i], "-") == 0 ? c->input.text : shell_run_file(run, c->argv[i]);
+    any = true;
+    if (text == NULL)
+      out->unknown = true;
+    else
+      buf_puts(&out->text, text);
+  }
+  if (any) return;
+  if (c->input.text != NULL)
+    buf_puts(&out->text, c->input.text);
+  else
+    out->unknown = true;
+}
+
+void shell_print(ShellRun *run, const ShellCommand *c, ShellOutput *out) {
+  static const char *const silent[] = {":",     "true",  "false", "cd",     "eval", "trap",  "alias",
+                                       "read",  "unset", "set",   "shift",  "test", "[",     "sleep",
+                                       "mkdir", "rm",    "touch", "export", "exit", "return"};
+  const char *name = c->argv[0];
+  if (strcmp(name, "printf") == 0) print_into(run, c);
+  if (strcmp(name, "echo") == 0)
+    echo(c, &out->text);
+  else if (strcmp(name, "printf") == 0)
+    print(c, &out->text);
+  else if (strcmp(name, "cat") == 0)
+    cat(run, c, false, out);
+  else if (strcmp(name, "tee") == 0)
+    cat(run, c, true, out);
+  else {
+    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
+      if (strcmp(name, silent[i]) == 0) return;
+    out->unknown = true;
+  }
+}

@@ -1,0 +1,326 @@
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gate/trigger/shell_run_int.h"
+
+/* From words to fields: parameters, substitutions, splitting, braces. */
+
+/* Braces and commas that stand unquoted, until it is known whether they are an expansion. */
+enum { BRACE_OPEN = '\3', BRACE_COMMA = '\4', BRACE_CLOSE = '\5' };
+
+void shell_add_field(ShellRun *run, ShellFields *fields, const char *text) {
+  fields->items = arena_grow(run->arena, fields->items, fields->n, sizeof *fields->items);
+  fields->items[fields->n++] = text;
+}
+
+/* ---- variables --------------------------------------------------------------------------------------------------- */
+
+ShellVariable *shell_find(ShellRun *run, const char *name, size_t n) {
+  for (size_t i = 0; i < run->n_variables; i++)
+    if (strlen(run->variables[i].name) == n && memcmp(run->variables[i].name, name, n) == 0) return &run->variables[i];
+  return NULL;
+}
+
+static bool same(const ShellFields *a, const ShellFields *b) {
+  if (a->n != b->n) return false;
+  for (size_t i = 0; i < a->n; i++)
+    if (strcmp(a->items[i], b->items[i]) != 0) return false;
+  return true;
+}
+
+void shell_set(ShellRun *run, const char *name, size_t n, ShellFields value) {
+  ShellVariable *found = shell_find(run, name, n);
+  if (found == NULL) {
+    run->variables = arena_grow(run->arena, run->variables, run->n_variables, sizeof *run->variables);
+    found = &run->variables[run->n_variables++];
+    *found = (ShellVariable){.name = arena_strndup(run->arena, name, n)};
+  }
+  if (!run->branching) found->n = 0;
+  for (size_t i = 0; i < found->n; i++)
+    if (same(&found->choices[i], &value)) return;
+  if (found->n == SHELL_CHOICES) {
+    shell_doubt(run, "a variable has more values than are followed");
+    return;
+  }
+  found->choices[found->n++] = value;
+}
+
+void shell_forget(ShellRun *run, const char *name) {
+  ShellFields value = {0};
+  shell_add_field(run, &value, "\1");
+  shell_set(run, name, strlen(name), value);
+}
+
+ShellNamed *shell_named(const ShellTable *table, const char *name) {
+  for (size_t i = table->n; i > 0; i--)
+    if (strcmp(table->items[i - 1].name, name) == 0) return &table->items[i - 1];
+  return NULL;
+}
+
+void shell_name(ShellRun *run, ShellTable *table, ShellNamed item) {
+  table->items = arena_grow(run->arena, table->items, table->n, sizeof *table->items);
+  table->items[table->n++] = item;
+}
+
+/* ---- the parts of a word ----------------------------------------------------------------------------------------- */
+
+typedef struct Expander {
+  ShellRun *run;
+  ShellFields *fields; /* NULL: nothing is split */
+  Buf text;
+  bool open; /* the field exists, although it may be empty */
+} Expander;
+
+static void close_field(Expander *e) {
+  if (e->open || e->text.len > 0) shell_add_field(e->run, e->fields, arena_strdup(e->run->arena, buf_text(&e->text)));
+  buf_clear(&e->text);
+  e->open = false;
+}
+
+/* A value: split where it stands unquoted. */
+static void put_value(Expander *e, const char *value, bool quoted) {
+  for (; *value != '\0'; value++) {
+    if (!quoted && e->fields != NULL && strchr(" \t\n", *value) != NULL)
+      close_field(e);
+    else
+      buf_putc(&e->text, *value);
+  }
+}
+
+static void put_text(Expander *e, const char *text, bool quoted) {
+  for (; *text != '\0'; text++) {
+    char c = *text;
+    if (!quoted && e->fields != NULL) {
+      if (c == '*' || c == '?' || c == '[') c = SHELL_UNKNOWN;
+      if (c == '{') c = BRACE_OPEN;
+      if (c == ',') c = BRACE_COMMA;
+      if (c == '}') c = BRACE_CLOSE;
+    }
+    buf_putc(&e->text, c);
+  }
+}
+
+static void put_fields(Expander *e, const ShellFields *value, const ShellPart *part) {
+  bool apart = part->all && e->fields != NULL && !(part->quoted && strcmp(part->text, "*") == 0);
+  for (size_t i = 0; i < value->n; i++) {
+    if (i > 0 && apart)
+      close_field(e);
+    else if (i > 0)
+      put_value(e, " ", part->quoted);
+    put_value(e, value->items[i], part->quoted);
+    if (part->quoted && value->n > 0) e->open = true;
+    if (!part->all) break;
+  }
+}
+
+/* $1, $@, $#, $?: false when it is a variable's name. */
+static bool special(Expander *e, const ShellPart *part) {
+  const ShellRun *run = e->run;
+  char c = *part->text;
+  if (isalpha((unsigned char)c) || c == '_') return false;
+  if (part->all) {
+    put_fields(e, &run->arguments, part);
+    return true;
+  }
+  size_t number = 0;
+  for (const char *at = part->text; isdigit((unsigned char)*at) && number < 1000; at++)
+    number = number * 10 + (size_t)(*at - '0');
+  if (isdigit((unsigned char)c) && number > 0 && number <= run->arguments.n)
+    put_value(e, run->arguments.items[number - 1], part->quoted);
+  else if (!isdigit((unsigned char)c) || number == 0 || !run->has_arguments)
+    buf_putc(&e->text, SHELL_UNKNOWN);
+  return true;
+}
+
+static void put_word(Expander *e, const ShellWord *word, bool quoted);
+
+/* A variable that this text does not set: the environment may. */
+static void put_unset(Expander *e, const ShellPart *part) {
+  ShellFields value = {0};
+  if (part->arg == NULL || (part->op != '-' && part->op != '=')) {
+    if (part->arg != NULL) shell_touch(e->run, part->arg);
+    buf_putc(&e->text, SHELL_UNKNOWN);
+    return;
+  }
+  buf_putc(&e->text, SHELL_ASSUMED);
+  put_word(e, part->arg, part->quoted);
+  if (part->op != '=') return;
+  shell_add_field(e->run, &value, shell_expand_text(e->run, part->arg));
+  shell_set(e->run, part->text, strlen(part->text), value);
+}
+
+static void put_parameter(Expander *e, const ShellPart *part) {
+  ShellRun *run = e->run;
+  if (part->op == 'o') {
+    if (part->arg != NULL) shell_touch(run, part->arg);
+    buf_putc(&e->text, SHELL_UNKNOWN);
+    return;
+  }
+  if (part->op == '\0' && special(e, part)) return;
+  ShellVariable *found = shell_find(run, part->text, strlen(part->text));
+  if (found == NULL) {
+    put_unset(e, part);
+    return;
+  }
+  if (found->n > run->widest) run->widest = found->n;
+  const ShellFields *value = &found->choices[run->choice < found->n ? run->choice : found->n - 1];
+  bool empty = value->n == 0 || (value->n == 1 && *value->items[0] == '\0');
+  bool instead = part->arg != NULL && !part->all && ((empty && part->op != '+') || (!empty && part->op == '+'));
+  if (part->arg != NULL && !instead) shell_touch(run, part->arg);
+  if (instead && part->op != '\0')
+    put_word(e, part->arg, part->quoted);
+  else if (part->op != '+')
+    put_fields(e, value, part);
+}
+
+static void put_output(Expander *e, const ShellPart *part) {
+  ShellOutput out = {0};
+  ShellRun *run = e->run;
+  size_t choice = run->choice, widest = run->widest;
+  shell_eval(run, part->body, (ShellInput){0}, &out);
+  run->choice = choice;
+  run->widest = widest;
+  while (out.text.len > 0 && out.text.data[out.text.len - 1] == '\n') out.text.data[--out.text.len] = '\0';
+  if (out.unknown)
+    buf_putc(&e->text, SHELL_UNKNOWN);
+  else
+    put_value(e, buf_text(&out.text), part->quoted);
+  buf_release(&out.text);
+}
+
+static void put_process(Expander *e, const ShellPart *part) {
+  ShellOutput out = {0};
+  ShellRun *run = e->run;
+  size_t choice = run->choice, widest = run->widest;
+  shell_eval(run, part->body, (ShellInput){.piped = true}, &out);
+  run->choice = choice;
+  run->widest = widest;
+  const char *name = arena_printf(run->arena, "/dev/fd/%zu", 1000 + run->pipes++);
+  const char *text = out.unknown ? NULL : arena_strdup(run->arena, buf_text(&out.text));
+  shell_name(run, &run->files, (ShellNamed){.name = name, .text = text});
+  buf_puts(&e->text, name);
+  buf_release(&out.text);
+}
+
+static void put_word(Expander *e, const ShellWord *word, bool quoted) {
+  for (size_t i = 0; i < word->n; i++) {
+    const ShellPart *part = &word->parts[i];
+    switch (part->kind) {
+      case SHELL_TEXT:
+        put_text(e, part->text, part->quoted || quoted);
+        break;
+      case SHELL_PARAM:
+        put_parameter(e, part);
+        break;
+      case SHELL_COMMAND:
+        put_output(e, part);
+        break;
+      case SHELL_PROCESS:
+        put_process(e, part);
+        break;
+      case SHELL_ARITH:
+        shell_touch(e->run, part->arg);
+        buf_putc(&e->text, SHELL_UNKNOWN);
+        break;
+    }
+    if (part->quoted && part->kind == SHELL_TEXT) e->open = true;
+  }
+  /* "" and "$x" are a field, "$@" only if it has some. */
+  bool only_all = word->n == 1 && word->parts[0].kind == SHELL_PARAM && word->parts[0].all;
+  if (word->quoted && !only_all) e->open = true;
+}
+
+void shell_touch(ShellRun *run, const ShellWord *word) {
+  (void)shell_expand_text(run, word);
+  for (size_t i = 0; i < word->n_items; i++) shell_touch(run, &word->items[i]);
+}
+
+const char *shell_expand_text(ShellRun *run, const ShellWord *word) {
+  Expander e = {.run = run};
+  put_word(&e, word, true);
+  const char *text = arena_strdup(run->arena, buf_text(&e.text));
+  buf_release(&e.text);
+  return text;
+}
+
+/* ---- braces ------------------------------------------------------------------------------------------------------ */
+
+static char plain_byte(char c) { return c == BRACE_OPEN ? '{' : c == BRACE_COMMA ? ',' : c == BRACE_CLOSE ? '}' : c; }
+
+static const char *without_braces(ShellRun *run, const char *text) {
+  char *copy = arena_strdup(run->arena, text);
+  for (char *at = copy; *at != '\0'; at++) *at = plain_byte(*at);
+  return copy;
+}
+
+/* The end of the group that opens at `open`, and whether it holds a comma of its own. */
+static const char *group_end(const char *open, bool *ret_comma) {
+  int depth = 0;
+  *ret_comma = false;
+  for (const char *at = open; *at != '\0'; at++) {
+    if (*at == BRACE_OPEN) depth++;
+    if (*at == BRACE_COMMA && depth == 1) *ret_comma = true;
+    if (*at == BRACE_CLOSE && --depth == 0) return at;
+  }
+  return NULL;
+}
+
+static void expand_braces(ShellRun *run, const char *text, ShellFields *ret);
+
+static void expand_list(ShellRun *run, const char *text, const char *open, const char *end, ShellFields *ret) {
+  int depth = 0;
+  const char *begin = open + 1;
+  for (const char *at = open + 1; at <= end; at++) {
+    if (*at == BRACE_OPEN) depth++;
+    if (*at == BRACE_CLOSE && at < end) depth--;
+    if (at < end && !(*at == BRACE_COMMA && depth == 0)) continue;
+    expand_braces(
+        run, arena_printf(run->arena, "%.*s%.*s%s", (int)(open - text), text, (int)(at - begin), begin, end + 1), ret);
+    begin = at + 1;
+    if (ret->n > SHELL_MAX_LOOP) {
+      shell_doubt(run, "braces make more words than are followed");
+      return;
+    }
+  }
+}
+
+/* {1..5}, with the leading zeros of {01..05}. */
+static bool expand_numbers(ShellRun *run, const char *text, const char *open, const char *end, ShellFields *ret) {
+  long from, to;
+  int used = 0, dots = 0;
+  const char *inside = arena_strndup(run->arena, open + 1, (size_t)(end - open - 1));
+  if (sscanf(inside, "%9ld..%n%9ld%n", &from, &dots, &to, &used) != 2 || inside[used] != '\0') return false;
+  if (from > to || to - from > SHELL_MAX_LOOP) return false;
+  int width = *inside == '0' ? dots - 2 : 1;
+  for (long i = from; i <= to; i++)
+    expand_braces(run, arena_printf(run->arena, "%.*s%0*ld%s", (int)(open - text), text, width, i, end + 1), ret);
+  return true;
+}
+
+static void expand_braces(ShellRun *run, const char *text, ShellFields *ret) {
+  for (const char *open = strchr(text, BRACE_OPEN); open != NULL; open = strchr(open + 1, BRACE_OPEN)) {
+    bool comma;
+    const char *end = group_end(open, &comma);
+    if (end == NULL) break;
+    if (comma) {
+      expand_list(run, text, open, end, ret);
+      return;
+    }
+    if (expand_numbers(run, text, open, end, ret)) return;
+  }
+  shell_add_field(run, ret, without_braces(run, text));
+}
+
+void shell_expand(ShellRun *run, const ShellWord *words, size_t n, ShellFields *ret) {
+  *ret = (ShellFields){0};
+  for (size_t i = 0; i < n; i++) {
+    ShellFields fields = {0};
+    Expander e = {.run = run, .fields = &fields};
+    put_word(&e, &words[i], false);
+    close_field(&e);
+    buf_release(&e.text);
+    for (size_t k = 0; k < words[i].n_items; k++) shell_touch(run, &words[i].items[k]);
+    for (size_t k = 0; k < fields.n; k++) expand_braces(run, fields.items[k], ret);
+  }
+}

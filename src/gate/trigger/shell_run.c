@@ -1,0 +1,261 @@
+#include "gate/trigger/shell_run.h"
+
+#include <string.h>
+
+#include "gate/trigger/shell_run_int.h"
+
+void shell_doubt(ShellRun *run, const char *why) {
+  if (run->why_not == NULL) run->why_not = why;
+}
+
+const char *shell_run_file(const ShellRun *run, const char *name) {
+  const ShellNamed *file = shell_named(&run->files, name);
+  return file == NULL ? NULL : file->text;
+}
+
+/* ---- redirections ------------------------------------------------------------------------------------------------ */
+
+/* What the redirections make of the input, and where the output goes; NULL: where it went before. */
+static void redirect(ShellRun *run, const ShellNode *node, ShellInput *input, const char **ret_file) {
+  *ret_file = NULL;
+  for (size_t i = 0; i < node->n_redirects; i++) {
+    const ShellRedirect *r = &node->redirects[i];
+    const char *text = shell_expand_text(run, r->word);
+    if (r->other) continue;
+    if (r->kind == SHELL_HERE) *input = (ShellInput){text, true};
+    if (r->kind == SHELL_INPUT && !r->fd)
+      *input = (ShellInput){shell_run_file(run, text), strcmp(text, "/dev/null") != 0};
+    if (r->kind == SHELL_OUTPUT && !r->fd) *ret_file = text;
+  }
+}
+
+/* ---- commands ---------------------------------------------------------------------------------------------------- */
+
+enum { MOST_CALLS = 32 };
+
+static void call(ShellRun *run, const ShellNode *body, const ShellCommand *command, ShellOutput *out) {
+  ShellFields before = run->arguments;
+  bool had = run->has_arguments;
+  if (run->depth >= MOST_CALLS) {
+    shell_doubt(run, "functions call one another deeper than is followed");
+    return;
+  }
+  run->depth++;
+  run->arguments = (ShellFields){(const char **)command->argv + 1, command->n - 1};
+  run->has_arguments = true;
+  shell_eval(run, body, command->input, out);
+  run->arguments = before;
+  run->has_arguments = had;
+  run->depth--;
+}
+
+/* Words in single quotes, so that they read as themselves. */
+static void put_quoted(Buf *text, const char *word) {
+  buf_puts(text, " '");
+  for (; *word != '\0'; word++) *word == '\'' ? buf_puts(text, "'\\''") : buf_putc(text, *word);
+  buf_putc(text, '\'');
+}
+
+/* An alias is text: it is read anew with the other words behind it. */
+static void use_alias(ShellRun *run, ShellNamed *alias, const ShellCommand *command) {
+  BUF_SCOPED text = {0};
+  const char *body = alias->text;
+  buf_puts(&text, body);
+  for (size_t i = 1; i < command->n; i++) put_quoted(&text, command->argv[i]);
+  alias->text = NULL; /* it does not mean itself inside */
+  shell_run_text(run, buf_text(&text), command->input);
+  run->aliases.items[alias - run->aliases.items].text = body;
+}
+
+static void command_once(ShellRun *run, const ShellCommand *command, ShellOutput *out) {
+  const ShellNamed *function = shell_named(&run->functions, command->argv[0]);
+  ShellNamed *alias = shell_named(&run->aliases, command->argv[0]);
+  if (function != NULL) {
+    call(run, function->body, command, out);
+  } else if (alias != NULL && alias->text != NULL) {
+    use_alias(run, alias, command);
+    out->unknown = true;
+  } else {
+    if (!shell_builtin(run, command)) run->sink(run->context, run, command);
+    shell_print(run, command, out);
+  }
+}
+
+/* Does the command take NAME=(…) and NAME=value as assignments? */
+static bool declares(const ShellWord *word) {
+  static const char *const names[] = {"local", "export", "declare", "typeset", "readonly"};
+  if (word->n != 1 || word->parts[0].kind != SHELL_TEXT) return false;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(word->parts[0].text, names[i]) == 0) return true;
+  return false;
+}
+
+static void simple(ShellRun *run, const ShellNode *node, ShellInput input, ShellOutput *out) {
+  size_t first = node->n_assigned;
+  bool declared = first < node->n_words && declares(&node->words[first]);
+  if (first == node->n_words)
+    for (size_t i = 0; i < first; i++) shell_assign(run, &node->words[i]);
+  else
+    for (size_t i = 0; i < first; i++) shell_touch(run, &node->words[i]);
+  for (size_t i = first + 1; declared && i < node->n_words; i++) shell_assign(run, &node->words[i]);
+  size_t widest = 1;
+  for (size_t choice = 0; choice < widest; choice++) {
+    ShellFields fields;
+    const char *file;
+    ShellInput own = input;
+    run->choice = choice;
+    run->widest = 1;
+    redirect(run, node, &own, &file);
+    shell_expand(run, node->words + first, node->n_words - first, &fields);
+    if (run->widest > widest) widest = run->widest;
+    while (fields.n > 0 && *fields.items[0] == '\0') fields.items++, fields.n--;
+    ShellCommand command = {fields.items, fields.n, own};
+    ShellOutput printed = {0};
+    if (fields.n > 0 && !declared) command_once(run, &command, file == NULL ? out : &printed);
+    if (file != NULL)
+      shell_name(run, &run->files,
+                 (ShellNamed){.name = file,
+                              .text = printed.unknown ? NULL : arena_strdup(run->arena, buf_text(&printed.text))});
+    buf_release(&printed.text);
+  }
+  run->choice = 0;
+}
+
+/* ---- compound commands ------------------------------------------------------------------------------------------- */
+
+static void pipeline(ShellRun *run, const ShellNode *node, ShellInput input, ShellOutput *out) {
+  bool branching = run->branching;
+  run->branching = true; /* each part has a shell of its own */
+  for (size_t i = 0; i < node->n; i++) {
+    ShellOutput printed = {0};
+    bool last = i + 1 == node->n;
+    shell_eval(run, node->children[i], input, last ? out : &printed);
+    if (!last) input = (ShellInput){printed.unknown ? NULL : arena_strdup(run->arena, buf_text(&printed.text)), true};
+    buf_release(&printed.text);
+  }
+  run->branching = branching;
+}
+
+static void for_words(ShellRun *run, const ShellNode *node, ShellInput input, ShellOutput *out) {
+  ShellFields values;
+  const char *name = shell_expand_text(run, &node->words[0]);
+  if (node->no_in)
+    values = run->arguments;
+  else
+    shell_expand(run, node->words + 1, node->n_words - 1, &values);
+  if (node->no_in && !run->has_arguments) shell_add_field(run, &values, "\1");
+  if (values.n > SHELL_MAX_LOOP) {
+    shell_doubt(run, "a loop has more turns than are followed");
+    values.n = SHELL_MAX_LOOP;
+  }
+  for (size_t i = 0; i < values.n; i++) {
+    ShellFields value = {&values.items[i], 1};
+    bool branching = run->branching;
+    run->branching = false;
+    shell_set(run, name, strlen(name), value);
+    run->branching = branching;
+    shell_eval(run, node->children[0], input, out);
+  }
+}
+
+/* Each may run or not, the first surely; the turns of a loop see what earlier ones assigned. */
+static void branches(ShellRun *run, const ShellNode *node, ShellInput input, ShellOutput *out) {
+  bool branching = run->branching;
+  for (size_t i = 0; i < node->n_words; i++) shell_touch(run, &node->words[i]);
+  for (int turn = 0; turn < (node->loop ? 2 : 1); turn++) {
+    for (size_t i = 0; i < node->n; i++) {
+      run->branching = branching || i > 0 || node->n_words > 0 || node->loop;
+      shell_eval(run, node->children[i], input, out);
+    }
+  }
+  run->branching = branching;
+}
+
+static void eval_kind(ShellRun *run, const ShellNode *node, ShellInput input, ShellOutput *out) {
+  switch (node->kind) {
+    case SHELL_SIMPLE:
+      simple(run, node, input, out);
+      break;
+    case SHELL_LIST:
+    case SHELL_GROUP:
+      for (size_t i = 0; i < node->n; i++) shell_eval(run, node->children[i], input, out);
+      break;
+    case SHELL_PIPE:
+      pipeline(run, node, input, out);
+      break;
+    case SHELL_FOR:
+      for_words(run, node, input, out);
+      break;
+    case SHELL_BRANCHES:
+      branches(run, node, input, out);
+      break;
+    case SHELL_FUNCTION:
+      shell_name(run, &run->functions,
+                 (ShellNamed){.name = shell_expand_text(run, &node->words[0]), .body = node->children[0]});
+      break;
+  }
+}
+
+void shell_eval(ShellRun *run, const ShellNode *node, ShellInput input, ShellOutput *out) {
+  const char *file;
+  if (++run->steps > SHELL_MAX_STEPS) {
+    shell_doubt(run, "more commands would run than are followed");
+    return;
+  }
+  if (node->kind == SHELL_SIMPLE || node->n_redirects == 0) {
+    eval_kind(run, node, input, out);
+    return;
+  }
+  ShellOutput printed = {0};
+  redirect(run, node, &input, &file);
+  eval_kind(run, node, input, file == NULL ? out : &printed);
+  if (file != NULL)
+    shell_name(
+        run, &run->files,
+        (ShellNamed){.name = file, .text = printed.unknown ? NULL : arena_strdup(run->arena, buf_text(&printed.text))});
+  buf_release(&printed.text);
+}
+
+/* ---- from outside ------------------------------------------------------------------------------------------------ */
+
+void shell_run(Arena *arena, const ShellNode *root, ShellSink *sink, void *context, const char **ret_why_not) {
+  ShellRun run = {.arena = arena, .sink = sink, .context = context};
+  ShellOutput out = {0};
+  shell_eval(&run, root, (ShellInput){0}, &out);
+  buf_release(&out.text);
+  *ret_why_not = run.why_not;
+}
+
+void shell_run_text(ShellRun *run, const char *text, ShellInput input) {
+  if (run->depth >= MOST_CALLS) {
+    shell_doubt(run, "code runs code deeper than is followed");
+    return;
+  }
+  ShellText inside = shell_read(run->arena, text, strlen(text));
+  ShellOutput out = {0};
+  size_t choice = run->choice, widest = run->widest;
+  if (inside.why_not != NULL) shell_doubt(run, inside.why_not);
+  run->depth++;
+  shell_eval(run, inside.root, input, &out);
+  run->depth--;
+  run->choice = choice;
+  run->widest = widest;
+  buf_release(&out.text);
+}
+
+void shell_run_words(ShellRun *run, const char *const *words, size_t n, ShellInput input) {
+  ShellCommand command = {words, n, input};
+  ShellOutput out = {0};
+  if (n == 0) return;
+  if (run->depth >= MOST_CALLS) {
+    shell_doubt(run, "commands run commands deeper than is followed");
+    return;
+  }
+  size_t choice = run->choice, widest = run->widest;
+  run->depth++;
+  command_once(run, &command, &out);
+  run->depth--;
+  run->choice = choice;
+  run->widest = widest;
+  buf_release(&out.text);
+}

@@ -1,0 +1,47 @@
+#ifndef TIDEGATE_GATE_TRIGGER_SHELL_RUN_H
+#define TIDEGATE_GATE_TRIGGER_SHELL_RUN_H
+
+#include "gate/trigger/shell.h"
+
+/*
+ * What a command line would run, without running it. Every command that can be reached is told, whatever conditions
+ * stand before it (interception.md, C.2: "do not decide reachability"); functions, aliases, loops over words, variables
+ * assigned in the text, text piped or written into a shell are followed. What is only known when it runs is
+ * SHELL_UNKNOWN inside a word. Private to this folder.
+ */
+
+#define SHELL_UNKNOWN '\1' /* stands for any text */
+#define SHELL_ASSUMED '\2' /* what follows holds if a variable is not set */
+
+/* Something that is read: by a command, or as a file. text NULL: it is not known. */
+typedef struct ShellInput {
+  const char *text;
+  bool piped; /* comes from another command or a file, not from the terminal */
+} ShellInput;
+
+typedef struct ShellCommand {
+  const char *const *argv; /* expanded words, n at least 1 */
+  size_t n;
+  ShellInput input;
+} ShellCommand;
+
+typedef struct ShellRun ShellRun;
+
+/* Told each command; may run more text with shell_run_text. */
+typedef void ShellSink(void *context, ShellRun *run, const ShellCommand *command);
+
+/* What is run more often than this is not followed further. */
+enum { SHELL_MAX_STEPS = 20 * 1000, SHELL_MAX_LOOP = 400 };
+
+/* Follows the tree. *ret_why_not: why not everything could be followed, else NULL. */
+void shell_run(Arena *arena, const ShellNode *root, ShellSink *sink, void *context, const char **ret_why_not);
+
+/* More code: what stands in bash -c, eval, here-documents of a shell. Words in it may hold SHELL_UNKNOWN. */
+void shell_run_text(ShellRun *run, const char *text, ShellInput input);
+/* The same for words that are one command's. */
+void shell_run_words(ShellRun *run, const char *const *words, size_t n, ShellInput input);
+
+/* A file that this text wrote, or a pipe /dev/fd/N: its contents; NULL when nothing is known of it. */
+const char *shell_run_file(const ShellRun *run, const char *name);
+
+#endif

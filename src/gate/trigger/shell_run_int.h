@@ -1,0 +1,80 @@
+#ifndef TIDEGATE_GATE_TRIGGER_SHELL_RUN_INT_H
+#define TIDEGATE_GATE_TRIGGER_SHELL_RUN_INT_H
+
+#include "base/buf.h"
+#include "gate/trigger/shell_run.h"
+
+/* What the files that follow a command line share. */
+
+enum { SHELL_CHOICES = 8 };
+
+typedef struct ShellFields {
+  const char **items;
+  size_t n;
+} ShellFields;
+
+/* Every value that it may have; later ones come from branches. */
+typedef struct ShellVariable {
+  const char *name;
+  ShellFields choices[SHELL_CHOICES];
+  size_t n;
+} ShellVariable;
+
+typedef struct ShellNamed {
+  const char *name;
+  const ShellNode *body; /* a function */
+  const char *text;      /* an alias, or a file's contents; NULL: not known */
+} ShellNamed;
+
+typedef struct ShellTable {
+  ShellNamed *items;
+  size_t n;
+} ShellTable;
+
+struct ShellRun {
+  Arena *arena;
+  ShellSink *sink;
+  void *context;
+  const char *why_not;
+  ShellVariable *variables;
+  size_t n_variables;
+  ShellTable functions, aliases, files;
+  ShellFields arguments; /* $1 … */
+  bool has_arguments;    /* inside a function, or after `set` */
+  size_t steps, pipes;
+  int depth;
+  bool branching;        /* this may not run: what it assigns is one more choice */
+  size_t choice, widest; /* which choice is expanded now, and how many the widest variable had */
+};
+
+/* What is printed; known false: something that cannot be told. */
+typedef struct ShellOutput {
+  Buf text;
+  bool unknown;
+} ShellOutput;
+
+void shell_doubt(ShellRun *run, const char *why);
+void shell_eval(ShellRun *run, const ShellNode *node, ShellInput input, ShellOutput *out);
+
+/* shell_expand.c: the fields of words, and the text of one where nothing is split. */
+void shell_expand(ShellRun *run, const ShellWord *words, size_t n, ShellFields *ret);
+const char *shell_expand_text(ShellRun *run, const ShellWord *word);
+void shell_add_field(ShellRun *run, ShellFields *fields, const char *text);
+/* Runs what is substituted in the word and forgets its value. */
+void shell_touch(ShellRun *run, const ShellWord *word);
+
+/* Variables. */
+ShellVariable *shell_find(ShellRun *run, const char *name, size_t n);
+void shell_set(ShellRun *run, const char *name, size_t n, ShellFields value);
+void shell_forget(ShellRun *run, const char *name);
+ShellNamed *shell_named(const ShellTable *table, const char *name);
+void shell_name(ShellRun *run, ShellTable *table, ShellNamed item);
+
+/* shell_builtins.c: what the shell itself does by a command. True: nothing else is to be told of it. */
+bool shell_builtin(ShellRun *run, const ShellCommand *command);
+/* NAME=…, NAME+=…, NAME=(…). */
+void shell_assign(ShellRun *run, const ShellWord *word);
+/* What well-known programs print: echo, printf, cat, tee. */
+void shell_print(ShellRun *run, const ShellCommand *command, ShellOutput *out);
+
+#endif

@@ -1,0 +1,496 @@
+#include <ctype.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "gate/trigger/shell_int.h"
+
+/* Words: quotes, expansions, substitutions. */
+
+bool shell_is_meta(char c) { return c == '\0' || strchr(" \t\r\n;&|<>()", c) != NULL; }
+
+typedef struct Builder {
+  ShellReader *r;
+  ShellPart *parts;
+  size_t n;
+  Buf text;
+  bool text_quoted, quoted;
+} Builder;
+
+static void flush(Builder *b) {
+  if (b->text.len == 0) return;
+  b->parts = arena_grow(b->r->arena, b->parts, b->n, sizeof *b->parts);
+  b->parts[b->n++] = (ShellPart){
+      .kind = SHELL_TEXT, .quoted = b->text_quoted, .text = arena_strndup(b->r->arena, b->text.data, b->text.len)};
+  buf_clear(&b->text);
+}
+
+static void put(Builder *b, char c, bool quoted) {
+  if (b->text.len > 0 && b->text_quoted != quoted) flush(b);
+  b->text_quoted = quoted;
+  buf_putc(&b->text, c);
+}
+
+static void add(Builder *b, ShellPart part) {
+  flush(b);
+  b->parts = arena_grow(b->r->arena, b->parts, b->n, sizeof *b->parts);
+  b->parts[b->n++] = part;
+}
+
+static ShellWord finish(Builder *b) {
+  flush(b);
+  buf_release(&b->text);
+  return (ShellWord){.parts = b->parts, .n = b->n, .quoted = b->quoted};
+}
+
+static const ShellWord *keep(ShellReader *r, ShellWord word) {
+  ShellWord *kept = arena_alloc(r->arena, sizeof *kept);
+  *kept = word;
+  return kept;
+}
+
+static bool take_piece(Builder *b, bool in_quotes);
+
+/* ---- quotes ------------------------------------------------------------------------------------------------------ */
+
+static bool single_quotes(Builder *b) {
+  ShellReader *r = b->r;
+  b->quoted = true;
+  for (r->at++; !shell_ended(r); r->at++) {
+    if (shell_peek(r, 0) == '\'') {
+      r->at++;
+      return true;
+    }
+    put(b, shell_peek(r, 0), true);
+  }
+  return shell_refuse(r, "a single quote is not closed");
+}
+
+static bool double_quotes(Builder *b) {
+  ShellReader *r = b->r;
+  b->quoted = true;
+  r->at++;
+  while (!shell_ended(r)) {
+    char c = shell_peek(r, 0), next = shell_peek(r, 1);
+    if (c == '"') {
+      r->at++;
+      return true;
+    }
+    if (c == '\\' && next != '\0' && strchr("$`\"\\\n", next) != NULL) {
+      if (next != '\n') put(b, next, true);
+      r->at += 2;
+    } else if (c == '$' || c == '`') {
+      if (!take_piece(b, true)) return false;
+    } else {
+      put(b, c, true);
+      r->at++;
+    }
+  }
+  return shell_refuse(r, "a double quote is not closed");
+}
+
+/* The value of up to `most` digits of a base at the place, which moves behind them. */
+static int digits(ShellReader *r, int most, int base) {
+  int value = 0;
+  for (int i = 0; i < most; i++, r->at++) {
+    char c = shell_peek(r, 0);
+    int digit = c >= '0' && c <= '9'   ? c - '0'
+                : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                       : 99;
+    if (digit >= base) break;
+    value = value * base + digit;
+  }
+  return value;
+}
+
+static void put_utf8(Builder *b, unsigned code) {
+  if (code < 0x80) {
+    put(b, (char)code, true);
+  } else if (code < 0x800) {
+    put(b, (char)(0xC0 | code >> 6), true);
+    put(b, (char)(0x80 | (code & 63)), true);
+  } else {
+    if (code >= 0x10000) put(b, (char)(0xF0 | (code >> 18 & 7)), true);
+    put(b, (char)(code >= 0x10000 ? 0x80 | (code >> 12 & 63) : 0xE0 | code >> 12), true);
+    put(b, (char)(0x80 | (code >> 6 & 63)), true);
+    put(b, (char)(0x80 | (code & 63)), true);
+  }
+}
+
+/* Behind the backslash of $'…'. */
+static void ansi_escape(Builder *b) {
+  static const char names[] = "abeEfnrtv\\'\"?", values[] = "\a\b\033\033\f\n\r\t\v\\'\"?";
+  ShellReader *r = b->r;
+  char c = shell_peek(r, 0);
+  const char *name = c == '\0' ? NULL : strchr(names, c);
+  r->at++;
+  if (name != NULL) {
+    put(b, values[name - names], true);
+  } else if (c == 'x') {
+    put(b, (char)digits(r, 2, 16), true);
+  } else if (c == 'u' || c == 'U') {
+    put_utf8(b, (unsigned)digits(r, c == 'u' ? 4 : 8, 16));
+  } else if (c >= '0' && c <= '7') {
+    r->at--;
+    put(b, (char)digits(r, 3, 8), true);
+  } else if (c == 'c') {
+    put(b, (char)(shell_peek(r, 0) & 31), true);
+    r->at++;
+  } else {
+    put(b, '\\', true);
+    put(b, c, true);
+  }
+}
+
+static bool ansi_quotes(Builder *b) {
+  ShellReader *r = b->r;
+  b->quoted = true;
+  r->at += 2;
+  while (!shell_ended(r)) {
+    char c = shell_peek(r, 0);
+    r->at++;
+    if (c == '\'') return true;
+    if (c == '\\')
+      ansi_escape(b);
+    else
+      put(b, c, true);
+  }
+  return shell_refuse(r, "a quote of $'…' is not closed");
+}
+
+/* ---- substitutions ----------------------------------------------------------------------------------------------- */
+
+static bool backquotes(Builder *b, bool quoted) {
+  ShellReader *r = b->r;
+  BUF_SCOPED text = {0};
+  for (r->at++; !shell_ended(r) && shell_peek(r, 0) != '`'; r->at++) {
+    char next = shell_peek(r, 1);
+    if (shell_peek(r, 0) == '\\' && next != '\0' && (strchr("$`\\", next) != NULL || (quoted && next == '"'))) r->at++;
+    buf_putc(&text, shell_peek(r, 0));
+  }
+  if (shell_ended(r)) return shell_refuse(r, "a backquote is not closed");
+  r->at++;
+  const ShellNode *body;
+  if (!shell_read_inside(r, buf_text(&text), text.len, &body)) return false;
+  add(b, (ShellPart){.kind = SHELL_COMMAND, .quoted = quoted, .body = body});
+  return true;
+}
+
+/* Text with expansions up to one of the closing bytes, which is not read; quotes count. */
+static bool read_until(ShellReader *r, const char *closing, bool in_quotes, ShellWord *ret) {
+  Builder b = {.r = r};
+  bool ok = true;
+  while (ok && !shell_ended(r) && strchr(closing, shell_peek(r, 0)) == NULL) {
+    char c = shell_peek(r, 0);
+    if (c == '\\' && shell_peek(r, 1) != '\0') {
+      if (shell_peek(r, 1) != '\n') put(&b, shell_peek(r, 1), true);
+      r->at += 2;
+    } else if (c == '\'') {
+      /* Whether this quotes inside "${x:-…}" depends on the shell. */
+      ok = in_quotes ? shell_refuse(r, "a single quote inside \"${…}\" is read differently by shells")
+                     : single_quotes(&b);
+    } else if (c == '"') {
+      ok = double_quotes(&b);
+    } else if (c == '$' || c == '`') {
+      ok = take_piece(&b, in_quotes);
+    } else {
+      put(&b, c, in_quotes);
+      r->at++;
+    }
+  }
+  *ret = finish(&b);
+  if (!ok) return false;
+  return shell_ended(r) ? shell_refuse(r, "a ${…} or an index is not closed") : true;
+}
+
+static size_t name_length(const ShellReader *r) {
+  size_t n = 0;
+  if (isdigit((unsigned char)shell_peek(r, 0))) {
+    while (isdigit((unsigned char)shell_peek(r, n))) n++;
+    return n;
+  }
+  while (isalnum((unsigned char)shell_peek(r, n)) || shell_peek(r, n) == '_') n++;
+  if (n == 0 && shell_peek(r, 0) != '\0' && strchr("@*#?$!-", shell_peek(r, 0)) != NULL) n = 1;
+  return n;
+}
+
+/* ${…}, from the dollar. */
+static bool braces(Builder *b, bool quoted) {
+  ShellReader *r = b->r;
+  ShellPart part = {.kind = SHELL_PARAM, .quoted = quoted, .text = ""};
+  ShellWord index = {0}, word = {0};
+  r->at += 2;
+  char first = shell_peek(r, 0);
+  if (first == '|' || first == ' ' || first == '\t' || first == '\n')
+    return shell_refuse(r, "${ …; } runs a command in newer shells and is an error in others");
+  if ((first == '!' || first == '#') && shell_peek(r, 1) != '}' && shell_peek(r, 1) != ':') {
+    part.op = 'o';
+    r->at++;
+  }
+  size_t n = name_length(r);
+  part.text = arena_strndup(r->arena, r->text + r->at, n);
+  r->at += n;
+  if (shell_peek(r, 0) == '[') {
+    r->at++;
+    if (!read_until(r, "]", quoted, &index)) return false;
+    r->at++;
+    const char *plain = shell_plain(r->arena, &index);
+    part.all = plain != NULL && (strcmp(plain, "@") == 0 || strcmp(plain, "*") == 0);
+    if (!part.all) part.op = 'o';
+    part.arg = keep(r, index);
+  }
+  if (shell_peek(r, 0) != '}') {
+    size_t colon = shell_peek(r, 0) == ':';
+    char op = shell_peek(r, colon);
+    bool known = part.op == '\0' && op != '\0' && strchr("-=+?", op) != NULL;
+    part.op = known ? op : 'o';
+    r->at += known ? colon + 1 : 0;
+    if (!read_until(r, "}", quoted, &word)) return false;
+    part.arg = keep(r, word);
+  }
+  r->at++;
+  add(b, part);
+  return true;
+}
+
+bool shell_read_arithmetic(ShellReader *r, ShellWord *ret) {
+  Builder b = {.r = r};
+  ShellReader before = *r;
+  bool ok = true;
+  int open = 0;
+  while (ok && !shell_ended(r)) {
+    char c = shell_peek(r, 0);
+    if (c == ')' && open == 0) break;
+    if (c == '(' || c == ')') open += c == '(' ? 1 : -1;
+    if (c == '$' || c == '`')
+      ok = take_piece(&b, true);
+    else if (c == '"' || c == '\'')
+      ok = c == '"' ? double_quotes(&b) : single_quotes(&b);
+    else
+      put(&b, shell_peek(r, 0), true), r->at++;
+  }
+  *ret = finish(&b);
+  if (ok && shell_peek(r, 0) == ')' && shell_peek(r, 1) == ')') {
+    r->at += 2;
+    return true;
+  }
+  if (!ok && *r->why_not != NULL) return false;
+  *r = before;
+  return false;
+}
+
+static bool parenthesis(Builder *b, bool quoted) {
+  ShellReader *r = b->r;
+  ShellWord inside;
+  const ShellNode *body;
+  r->at += 2;
+  if (shell_peek(r, 0) == '(') {
+    r->at++;
+    if (shell_read_arithmetic(r, &inside)) {
+      add(b, (ShellPart){.kind = SHELL_ARITH, .quoted = quoted, .arg = keep(r, inside)});
+      return true;
+    }
+    if (*r->why_not != NULL) return false;
+    r->at--;
+  }
+  if (!shell_read_parenthesis(r, &body)) return false;
+  add(b, (ShellPart){.kind = SHELL_COMMAND, .quoted = quoted, .body = body});
+  return true;
+}
+
+/* What a dollar or a backquote begins. */
+static bool take_piece(Builder *b, bool in_quotes) {
+  ShellReader *r = b->r;
+  char next = shell_peek(r, 1);
+  if (!shell_count(r)) return false;
+  if (shell_peek(r, 0) == '`') return backquotes(b, in_quotes);
+  if (next == '(') return parenthesis(b, in_quotes);
+  if (next == '{') return braces(b, in_quotes);
+  if (next == '\'' && !in_quotes) return ansi_quotes(b);
+  if (next == '"' && !in_quotes) {
+    r->at++;
+    return double_quotes(b);
+  }
+  r->at++;
+  size_t n = name_length(r);
+  if (n == 0) {
+    put(b, '$', in_quotes);
+    return true;
+  }
+  if (isdigit((unsigned char)shell_peek(r, 0))) n = 1;
+  const char *name = arena_strndup(r->arena, r->text + r->at, n);
+  r->at += n;
+  add(b, (ShellPart){.kind = SHELL_PARAM, .quoted = in_quotes, .text = name, .all = *name == '@' || *name == '*'});
+  return true;
+}
+
+static bool process(Builder *b) {
+  const ShellNode *body;
+  b->r->at += 2;
+  if (!shell_read_parenthesis(b->r, &body)) return false;
+  add(b, (ShellPart){.kind = SHELL_PROCESS, .body = body});
+  return true;
+}
+
+/* A pattern of extglob, @(a|b): text that matches file names. */
+static bool pattern(Builder *b) {
+  ShellReader *r = b->r;
+  int open = 0;
+  do {
+    char c = shell_peek(r, 0);
+    if (c == '(' || c == ')') open += c == '(' ? 1 : -1;
+    put(b, c, false);
+    r->at++;
+  } while (open > 0 && !shell_ended(r));
+  return open == 0 || shell_refuse(r, "a pattern is not closed");
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------- */
+
+static bool take_plain(Builder *b) {
+  ShellReader *r = b->r;
+  if (shell_peek(r, 1) == '\0' && r->at + 1 >= r->n) {
+    put(b, '\\', false);
+    r->at++;
+    return true;
+  }
+  if (shell_peek(r, 1) != '\n') {
+    put(b, shell_peek(r, 1), true);
+    b->quoted = true;
+  }
+  r->at += 2;
+  return true;
+}
+
+static bool take(Builder *b) {
+  ShellReader *r = b->r;
+  char c = shell_peek(r, 0);
+  if (c == '\\') return take_plain(b);
+  if (c == '\'') return single_quotes(b);
+  if (c == '"') return double_quotes(b);
+  if (c == '$' || c == '`') return take_piece(b, false);
+  put(b, c, false);
+  r->at++;
+  return true;
+}
+
+bool shell_read_word(ShellReader *r, ShellWord *ret, bool *ret_any) {
+  Builder b = {.r = r};
+  size_t begin = r->at;
+  bool ok = shell_count(r);
+  while (ok && !shell_ended(r)) {
+    char c = shell_peek(r, 0), next = shell_peek(r, 1);
+    if ((c == '<' || c == '>') && next == '(')
+      ok = process(&b);
+    else if (c != '\0' && strchr("@?*+!", c) != NULL && next == '(' && (c != '!' || r->at > begin)) {
+      put(&b, c, false);
+      r->at++;
+      ok = pattern(&b);
+    } else if (shell_is_meta(c))
+      break;
+    else
+      ok = take(&b);
+  }
+  *ret_any = r->at > begin;
+  *ret = finish(&b);
+  return ok;
+}
+
+bool shell_read_test_word(ShellReader *r, ShellWord *ret) {
+  Builder b = {.r = r};
+  bool ok = shell_count(r);
+  while (ok && !shell_ended(r) && strchr(" \t\r\n", shell_peek(r, 0)) == NULL) {
+    if ((shell_peek(r, 0) == '<' || shell_peek(r, 0) == '>') && shell_peek(r, 1) == '(')
+      ok = process(&b);
+    else
+      ok = take(&b);
+  }
+  *ret = finish(&b);
+  return ok;
+}
+
+/* ---- here-documents ---------------------------------------------------------------------------------------------- */
+
+bool shell_read_delimiter(ShellReader *r, const char **ret, bool *ret_quoted) {
+  BUF_SCOPED text = {0};
+  size_t begin = r->at;
+  *ret_quoted = false;
+  while (!shell_ended(r) && !shell_is_meta(shell_peek(r, 0))) {
+    char c = shell_peek(r, 0);
+    r->at++;
+    if (c == '\\') {
+      *ret_quoted = true;
+      if (!shell_ended(r)) buf_putc(&text, shell_peek(r, 0)), r->at++;
+    } else if (c == '\'' || c == '"') {
+      *ret_quoted = true;
+      for (; !shell_ended(r) && shell_peek(r, 0) != c; r->at++) buf_putc(&text, shell_peek(r, 0));
+      if (shell_ended(r)) return shell_refuse(r, "the delimiter of a here-document is not closed");
+      r->at++;
+    } else {
+      buf_putc(&text, c);
+    }
+  }
+  *ret = arena_strdup(r->arena, buf_text(&text));
+  return r->at > begin || shell_refuse(r, "a here-document has no delimiter");
+}
+
+static bool expand_body(ShellReader *r, const char *text, size_t n, ShellWord *ret) {
+  ShellReader inner = *r;
+  inner.text = text;
+  inner.n = n;
+  inner.at = 0;
+  inner.n_pending = 0;
+  Builder b = {.r = &inner};
+  bool ok = true;
+  while (ok && !shell_ended(&inner)) {
+    char c = shell_peek(&inner, 0), next = shell_peek(&inner, 1);
+    if (c == '\\' && next != '\0' && strchr("$`\\\n", next) != NULL) {
+      if (next != '\n') put(&b, next, true);
+      inner.at += 2;
+    } else if (c == '$' || c == '`') {
+      ok = take_piece(&b, true);
+    } else {
+      put(&b, c, true);
+      inner.at++;
+    }
+  }
+  *ret = finish(&b);
+  ret->quoted = true;
+  return ok;
+}
+
+static bool read_body(ShellReader *r, const ShellPending *here) {
+  BUF_SCOPED body = {0};
+  while (!shell_ended(r)) {
+    const char *line = r->text + r->at, *end = memchr(line, '\n', r->n - r->at);
+    size_t n = end == NULL ? r->n - r->at : (size_t)(end - line);
+    r->at += n + (end != NULL);
+    while (here->tabs && n > 0 && *line == '\t') line++, n--;
+    size_t bare = n > 0 && line[n - 1] == '\r' ? n - 1 : n;
+    if (bare == strlen(here->delimiter) && memcmp(line, here->delimiter, bare) == 0) break;
+    buf_append(&body, line, n);
+    buf_putc(&body, '\n');
+  }
+  if (!here->quoted) return expand_body(r, buf_text(&body), body.len, here->body);
+  ShellPart *part = arena_alloc(r->arena, sizeof *part);
+  *part = (ShellPart){.kind = SHELL_TEXT, .quoted = true, .text = arena_strdup(r->arena, buf_text(&body))};
+  *here->body = (ShellWord){.parts = part, .n = 1, .quoted = true};
+  return true;
+}
+
+bool shell_read_here(ShellReader *r) {
+  for (size_t i = 0; i < r->n_pending; i++)
+    if (!read_body(r, &r->pending[i])) return false;
+  r->n_pending = 0;
+  return true;
+}
+
+const char *shell_plain(Arena *arena, const ShellWord *word) {
+  BUF_SCOPED text = {0};
+  if (word->is_array) return NULL;
+  for (size_t i = 0; i < word->n; i++) {
+    if (word->parts[i].kind != SHELL_TEXT) return NULL;
+    buf_puts(&text, word->parts[i].text);
+  }
+  return arena_strdup(arena, buf_text(&text));
+}

@@ -1,0 +1,44 @@
+#ifndef TIDEGATE_GATE_TRIGGER_TRIGGER_H
+#define TIDEGATE_GATE_TRIGGER_TRIGGER_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Does a command line start a backfill with another tool? Decided from the text alone: no database, no spec, nothing is
+ * run. What is not understood and names such a tool is TRIGGER_ASK: a person, or a denial where none can be asked.
+ */
+typedef enum TriggerVerdict { TRIGGER_NO, TRIGGER_YES, TRIGGER_ASK } TriggerVerdict;
+
+/* One command that rewrites a date range. NULL: not explicit, or not known. */
+typedef struct Trigger {
+  bool sure;             /* false: perhaps */
+  const char *system;    /* "airflow2", "dbt"; "?" when it is not known which */
+  const char *target;    /* the DAG, job, model or table as the command names it; several with blanks between */
+  const char *from, *to; /* YYYY-MM-DD, both included, whatever the tool means by its end */
+  const char *danger;    /* flags that do more than write the range, and what; NULL: none */
+  const char *why;       /* for what is not sure */
+} Trigger;
+
+typedef struct TriggerReport {
+  TriggerVerdict verdict;
+  const Trigger *items; /* each once, in the order found */
+  size_t n;
+  const char *why; /* TRIGGER_ASK: the first reason */
+} TriggerReport;
+
+/* Reads n bytes as bash would. Everything lives in the arena. */
+TriggerReport trigger_classify(Arena *arena, const char *text, size_t n);
+
+/*
+ * The same in a process of its own, so that what crashes it, or takes it more than a second, is TRIGGER_ASK and never
+ * an end without an answer.
+ */
+TriggerReport trigger_classify_apart(Arena *arena, const char *text, size_t n);
+
+/* "trigger", "not_trigger", "ask". */
+const char *trigger_verdict_name(TriggerVerdict verdict);
+
+#endif

@@ -1,0 +1,321 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate/trigger/trigger_int.h"
+
+/* Programs that run the command in their arguments. A new one is one line. */
+
+typedef enum WrapperHow {
+  AS_WORDS, /* what follows is a command's words */
+  AS_CODE,  /* what follows, joined by blanks, is a shell's */
+  EACH_CODE /* every word that follows is one */
+} WrapperHow;
+
+typedef struct Wrapper {
+  const char *programs;
+  const char *verb;   /* the word that must come first, or NULL; one of a list */
+  const char *valued; /* options that have their value in the next word */
+  int skip;           /* operands before the command */
+  WrapperHow how;
+  const char *code; /* options whose value is code, then nothing else runs; or NULL */
+} Wrapper;
+
+static const Wrapper wrappers[] = {
+    {"sudo", NULL, "-u -g -h -p -C -T -r -t -D -R -U --user --group --host --prompt --chdir --chroot", 0, AS_WORDS,
+     NULL},
+    {"doas", NULL, "-u -C -a", 0, AS_WORDS, NULL},
+    {"env", NULL, "-u --unset -C --chdir", 0, AS_WORDS, "-S --split-string"},
+    {"command builtin", NULL, "", 0, AS_WORDS, NULL},
+    {"exec", NULL, "-a", 0, AS_WORDS, NULL},
+    {"nohup setsid chronic unbuffer caffeinate busybox toybox rlwrap winpty errexit nocorrect noglob", NULL, "", 0,
+     AS_WORDS, NULL},
+    {"nice", NULL, "-n --adjustment", 0, AS_WORDS, NULL},
+    {"ionice", NULL, "-c -n -p --class --classdata", 0, AS_WORDS, NULL},
+    {"chrt", NULL, "-T -P -D", 1, AS_WORDS, NULL},
+    {"taskset", NULL, "", 1, AS_WORDS, NULL},
+    {"numactl", NULL, "-C -N -m -i --cpunodebind --membind", 0, AS_WORDS, NULL},
+    {"time gtime", NULL, "-f -o --format --output", 0, AS_WORDS, NULL},
+    {"timeout gtimeout", NULL, "-s -k --signal --kill-after", 1, AS_WORDS, NULL},
+    {"stdbuf", NULL, "-i -o -e --input --output --error", 0, AS_WORDS, NULL},
+    {"strace ltrace", NULL, "-e -o -p -s -u -a", 0, AS_WORDS, NULL},
+    {"perf", "stat record", "-e -o -F", 0, AS_WORDS, NULL},
+    {"chroot", NULL, "--userspec --groups", 1, AS_WORDS, NULL},
+    {"unshare nsenter", NULL, "-t -S -G --target --setuid --setgid", 0, AS_WORDS, NULL},
+    {"systemd-run", NULL, "-u -p -M -H -E --unit --property --setenv --on-calendar --on-active", 0, AS_WORDS, NULL},
+    {"systemd-inhibit", NULL, "--what --who --why --mode", 0, AS_WORDS, NULL},
+    {"flock", NULL, "-w -E --timeout --conflict-exit-code", 1, AS_WORDS, "-c --command"},
+    {"watch", NULL, "-n -d --interval", 0, AS_CODE, NULL},
+    {"entr", NULL, "", 0, AS_WORDS, NULL},
+    {"su runuser", NULL, "-u -g -G -s -w --shell --user --group", 1, AS_WORDS, "-c --command --session-command"},
+    {"script", NULL, "", 0, AS_WORDS, "-c --command"},
+    {"ssh autossh", NULL, "-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w", 1, AS_CODE, NULL},
+    {"mosh", NULL, "--ssh", 1, AS_WORDS, NULL},
+    {"uv uvx rye pdm poetry pipenv hatch pixi", "run",
+     "-p --python --with --project --directory -m --env-file --extra --group", 0, AS_WORDS, NULL},
+    {"uvx pipx", NULL, "--from --with --python", 0, AS_WORDS, NULL},
+    {"conda mamba micromamba", "run", "-n -p --name --prefix --cwd", 0, AS_WORDS, NULL},
+    {"direnv", "exec", "", 1, AS_WORDS, NULL},
+    {"dotenv op doppler chamber infisical teller envchain", "run exec", "-f -e -p -c --file --env --project --config",
+     0, AS_WORDS, NULL},
+    {"aws-vault", "exec", "-d --duration", 1, AS_WORDS, NULL},
+    {"docker podman nerdctl", "exec",
+     "-e -u -w --env --env-file --user --workdir --detach-keys -f -p --file --project-name --profile --index", 1,
+     AS_WORDS, NULL},
+    {"docker-compose podman-compose", "exec", "-e -u -w --env --user --workdir --index", 1, AS_WORDS, NULL},
+    {"docker podman nerdctl docker-compose podman-compose", "run",
+     "-e -u -w -v -p -h -l -m --env --env-file --user --workdir --volume --publish --name --network --net --entrypoint "
+     "--mount --platform "
+     "--label --memory --cpus --hostname --add-host --pull --gpus",
+     1, AS_WORDS, NULL},
+    {"kubectl oc k microk8s", "exec rsh",
+     "-n -c -f --namespace --container --context --kubeconfig --pod-running-timeout", 1, AS_WORDS, NULL},
+    {"kubectl oc k", "run", "-n --namespace --image --env --restart --overrides", 1, AS_WORDS, NULL},
+    {"tmux", "new-session new neww new-window split-window splitw respawn-pane respawn-window run-shell run",
+     "-s -n -t -c -x -y -e -F -l -p", 0, AS_CODE, NULL},
+    {"tmux", "send-keys send", "-t -N", 0, EACH_CODE, NULL},
+    {"screen", NULL, "-S -c -h -p -t -T -e -s", 0, AS_WORDS, NULL},
+    {"parallel", NULL, "-j -P -n -N -I -S -a --jobs --arg-file --joblog --results --delay --timeout --retries", 0,
+     AS_CODE, NULL},
+    {"heroku fly flyctl railway", "run ssh", "-a -r --app --remote -c -s", 0, AS_WORDS, NULL},
+    {"vagrant", "ssh", "", 0, AS_WORDS, "-c --command"},
+    {"lxc incus", "exec", "--env --user --cwd", 1, AS_WORDS, NULL},
+};
+
+enum { N_WRAPPERS = sizeof wrappers / sizeof *wrappers };
+
+bool wrappers_know(const char *program) {
+  if (word_in(program, "xargs find at batch crontab gcloud ansible")) return true;
+  for (size_t i = 0; i < N_WRAPPERS; i++)
+    if (word_in(program, wrappers[i].programs)) return true;
+  return false;
+}
+
+/* ---- one wrapper ------------------------------------------------------------------------------------------------- */
+
+static void run_code(Finder *f, ShellRun *run, Argv rest, ShellInput input) {
+  BUF_SCOPED code = {0};
+  for (size_t i = 0; i < rest.n; i++) buf_printf(&code, "%s%s", i == 0 ? "" : " ", rest.words[i]);
+  shell_run_text(run, arena_strdup(f->arena, buf_text(&code)), input);
+}
+
+static void run_rest(Finder *f, ShellRun *run, const Wrapper *w, Argv rest, ShellInput input) {
+  if (rest.n == 0) return;
+  if (w->how == EACH_CODE)
+    for (size_t i = 0; i < rest.n; i++) shell_run_text(run, rest.words[i], input);
+  else if (w->how == AS_CODE || (rest.n == 1 && strpbrk(rest.words[0], " \n") != NULL))
+    run_code(f, run, rest, input);
+  else
+    shell_run_words(run, rest.words, rest.n, input);
+}
+
+static bool is_assignment(const char *word) {
+  const char *equals = strchr(word, '=');
+  return equals != NULL && equals > word &&
+         strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == (size_t)(equals - word);
+}
+
+/* Behind the options at i; *ret_code: the value of an option that is code. */
+static size_t skip_options(const Wrapper *w, Argv args, size_t i, const char **ret_code) {
+  *ret_code = NULL;
+  for (; i < args.n; i++) {
+    const char *word = args.words[i];
+    if (strcmp(word, "--") == 0) return i + 1;
+    if (i + 1 < args.n && is_assignment(word)) continue;
+    if (strcmp(word, "-") == 0 && w->code != NULL) continue; /* su - user */
+    if (*word != '-' || word[1] == '\0') return i;
+    size_t n = strcspn(word, "=");
+    bool cluster = word[1] != '-' && n > 2;
+    char last[3] = {'-', word[n - 1], '\0'};
+    if (w->code != NULL && (word_in(word, w->code) || (cluster && word_in(last, w->code)))) {
+      if (i + 1 < args.n) *ret_code = args.words[i + 1];
+      return i + 2;
+    }
+    if (w->code != NULL && word[n] == '=' && strncmp(word, "--command", n) == 0) *ret_code = word + n + 1;
+    if (word[n] != '=' && (word_in(word, w->valued) || (cluster && word[1] != '-' && word_in(last, w->valued) &&
+                                                        strspn(word + 1, "abdefgilmnqrtvx") == n - 1)))
+      i++;
+  }
+  return i;
+}
+
+/* The place behind the verb; false when there is none of them. */
+static bool find_verb(const Wrapper *w, Argv args, size_t *ret) {
+  *ret = 0;
+  if (w->verb == NULL) return true;
+  for (size_t i = 0; i < args.n; i++) {
+    if (!word_in(args.words[i], w->verb)) continue;
+    *ret = i + 1;
+    return true;
+  }
+  return false;
+}
+
+/* What the words hold that runs something, wherever it begins: for options that are not known here. */
+static void search(Finder *f, ShellRun *run, Argv args, ShellInput input) {
+  for (size_t i = 0; i < args.n; i++) {
+    const char *base = word_base(f->arena, args.words[i]);
+    if (!commands_know(base) && !wrappers_know(base) && !word_in(base, "bash sh zsh dash")) continue;
+    shell_run_words(run, args.words + i, args.n - i, input);
+    return;
+  }
+}
+
+static bool use_wrapper(Finder *f, ShellRun *run, const Wrapper *w, Argv args, ShellInput input) {
+  size_t i;
+  const char *code;
+  if (!find_verb(w, args, &i)) return false;
+  if (w->verb == NULL && args.n > 0 && word_in(args.words[0], "-v -V") && word_in(w->programs, "command builtin"))
+    return true;
+  size_t begin = i, before = f->n;
+  i = skip_options(w, args, i, &code);
+  bool ended = i > begin && strcmp(args.words[i - 1], "--") == 0;
+  for (int k = 0; k < w->skip && !(ended && w->verb != NULL) && i < args.n; k++) {
+    i++;
+    if (w->skip > 0 && code == NULL && (i < args.n && (*args.words[i] == '-' || is_assignment(args.words[i])))) {
+      size_t at = i;
+      i = skip_options(w, args, i, &code);
+      ended = i > at && strcmp(args.words[i - 1], "--") == 0;
+    }
+  }
+  if (code != NULL) shell_run_text(run, code, input);
+  if (code == NULL && i <= args.n) run_rest(f, run, w, (Argv){args.words + i, args.n - i}, input);
+  bool known = code != NULL || (i < args.n && finder_knows(word_base(f->arena, args.words[i])));
+  if (f->n == before && !known) search(f, run, (Argv){args.words + begin, args.n - begin}, input);
+  return true;
+}
+
+/* ---- those with rules of their own ------------------------------------------------------------------------------- */
+
+/* find … -exec command ; */
+static void find(ShellRun *run, Argv args) {
+  for (size_t i = 0; i < args.n; i++) {
+    if (!word_in(args.words[i], "-exec -execdir -ok -okdir")) continue;
+    size_t end = i + 1;
+    while (end < args.n && strcmp(args.words[end], ";") != 0 && strcmp(args.words[end], "+") != 0) end++;
+    shell_run_words(run, args.words + i + 1, end - i - 1, (ShellInput){0});
+    i = end;
+  }
+}
+
+static const char *replaced(Arena *arena, const char *word, const char *mark, const char *value) {
+  BUF_SCOPED text = {0};
+  for (const char *at; (at = strstr(word, mark)) != NULL; word = at + strlen(mark)) {
+    buf_append(&text, word, (size_t)(at - word));
+    buf_puts(&text, value);
+  }
+  buf_puts(&text, word);
+  return arena_strdup(arena, buf_text(&text));
+}
+
+enum { MOST_LINES = 400 };
+
+/* The command once a line of the input, the mark replaced; once with an unknown value when the input is not known. */
+static void once_a_line(Finder *f, ShellRun *run, Argv rest, const char *mark, const char *input) {
+  const char *line = input == NULL ? "\1" : input;
+  const char **words = arena_array(f->arena, rest.n + 1, sizeof *words);
+  for (int turns = 0; *line != '\0' && turns < MOST_LINES; turns++) {
+    size_t n = strcspn(line, "\n");
+    const char *value = arena_strndup(f->arena, line, n);
+    for (size_t i = 0; i < rest.n; i++) words[i] = replaced(f->arena, rest.words[i], mark, value);
+    shell_run_words(run, words, rest.n, (ShellInput){0});
+    line += n + (line[n] == '\n');
+  }
+}
+
+/* The input's words behind the command's own, all at once or so many a turn. */
+static void with_words(Finder *f, ShellRun *run, Argv rest, size_t most, const char *input) {
+  const char **words = arena_array(f->arena, rest.n + MOST_LINES + 1, sizeof *words);
+  memcpy(words, rest.words, rest.n * sizeof *words);
+  const char *at = input == NULL ? "\1" : input + strspn(input, " \t\n");
+  size_t added = 0, turns = 0;
+  do {
+    for (added = 0; *at != '\0' && added < most && added < MOST_LINES; added++) {
+      size_t n = strcspn(at, " \t\n");
+      words[rest.n + added] = arena_strndup(f->arena, at, n);
+      at += n;
+      at += strspn(at, " \t\n");
+    }
+    shell_run_words(run, words, rest.n + added, (ShellInput){0});
+  } while (*at != '\0' && ++turns < MOST_LINES);
+}
+
+static void xargs(Finder *f, ShellRun *run, Argv args, ShellInput input) {
+  static const char valued[] =
+      "-I -i -n -P -L -l -d -E -s -a --replace --max-args --max-procs --max-lines --delimiter --arg-file";
+  const char *mark = NULL;
+  size_t most = MOST_LINES, i = 0;
+  for (; i < args.n && *args.words[i] == '-'; i++) {
+    const char *word = args.words[i], *value = i + 1 < args.n ? args.words[i + 1] : "";
+    bool own = word_in(word, valued);
+    if (strncmp(word, "-I", 2) == 0) mark = word[2] == '\0' ? value : word + 2;
+    if (strncmp(word, "-n", 2) == 0 || strncmp(word, "-L", 2) == 0)
+      most = strtoul(word[2] == '\0' ? value : word + 2, NULL, 10);
+    if (own) i++;
+  }
+  Argv rest = {args.words + i, i < args.n ? args.n - i : 0};
+  if (rest.n == 0) return;
+  if (mark != NULL && *mark != '\0')
+    once_a_line(f, run, rest, mark, input.text);
+  else
+    with_words(f, run, rest, most == 0 ? 1 : most, input.text);
+}
+
+/* gcloud composer environments run ENV … dags backfill -- -s …: Airflow's words around the --. */
+static bool gcloud(Finder *f, Argv args) {
+  if (args.n < 4 || strcmp(args.words[0], "composer") != 0) return false;
+  const char **words = arena_array(f->arena, args.n, sizeof *words);
+  size_t n = 0, i = 0;
+  bool behind = false;
+  while (i < args.n && strcmp(args.words[i], "run") != 0) i++;
+  for (i += 2; i < args.n; i++) {
+    const char *word = args.words[i];
+    if (!behind && strcmp(word, "--") == 0)
+      behind = true;
+    else if (!behind && *word == '-')
+      i += strchr(word, '=') == NULL;
+    else
+      words[n++] = word;
+  }
+  commands_airflow(f, "airflow2 (Composer)", (Argv){words, n});
+  return true;
+}
+
+/* aws mwaa invoke-rest-api --path … --method … --body … */
+static bool aws(Finder *f, Argv args) {
+  const char *path = NULL, *method = "GET", *body = NULL;
+  if (args.n < 2 || strcmp(args.words[0], "mwaa") != 0 || strcmp(args.words[1], "invoke-rest-api") != 0) return false;
+  for (size_t i = 2; i < args.n; i++) {
+    const char *word = args.words[i], *equals = strchr(word, '=');
+    const char *value = equals != NULL ? equals + 1 : i + 1 < args.n ? args.words[i + 1] : "";
+    if (strncmp(word, "--path", 6) == 0) path = value;
+    if (strncmp(word, "--method", 8) == 0) method = value;
+    if (strncmp(word, "--body", 6) == 0) body = value;
+  }
+  if (path != NULL)
+    http_request(f, method, arena_printf(f->arena, "/api/v1%s%s", *path == '/' ? "" : "/", path), body, " (MWAA)");
+  return true;
+}
+
+/* Code that is run later. */
+static void later(Finder *f, ShellRun *run, ShellInput input) {
+  if (input.text != NULL)
+    shell_run_text(run, input.text, (ShellInput){0});
+  else if (input.piped && f->opaque == NULL)
+    f->opaque = "what will be run later comes through a pipe, and that cannot be seen";
+}
+
+bool wrappers_judge(Finder *f, ShellRun *run, const char *program, const ShellCommand *command) {
+  Argv args = {command->argv + 1, command->n - 1};
+  if (strcmp(program, "find") == 0) return find(run, args), true;
+  if (strcmp(program, "xargs") == 0) return xargs(f, run, args, command->input), true;
+  if (word_in(program, "at batch crontab")) return later(f, run, command->input), true;
+  if (strcmp(program, "gcloud") == 0) return gcloud(f, args), true;
+  if (strcmp(program, "aws") == 0) return aws(f, args), true;
+  bool known = false;
+  for (size_t i = 0; i < N_WRAPPERS; i++) {
+    if (!word_in(program, wrappers[i].programs)) continue;
+    if (use_wrapper(f, run, &wrappers[i], args, command->input)) return true;
+    known = true;
+  }
+  return known;
+}
