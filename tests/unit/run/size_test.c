@@ -139,6 +139,47 @@ static void nothing_measured_counts_as_the_whole_budget(void **state) {
   test_free(scene);
 }
 
+/* Dates that a worker writes at this moment are nobody else's. */
+static void what_is_being_written_is_not_given_out_again(void **state) {
+  (void)state;
+  Scene *scene = start(server);
+  Run *run = &scene->run;
+  bool taken[DATES] = {false};
+  size_t from, n;
+  for (int i = 0; i < 5; i++) write_next(scene, 0.001); /* 1 + 2 + 3 + 4 + 6 dates */
+  run->taken = taken;
+  assert_true(run_next_batch(run, &from, &n) && from == 16 && n == 9);
+  for (size_t i = 0; i < n; i++) taken[from + i] = true;
+  assert_true(run_next_batch(run, &from, &n) && from == 25 && n == 9);
+  for (size_t i = 0; i < n; i++) taken[from + i] = true;
+  taken[16] = false; /* given back: alone between what is written and what is being written */
+  assert_true(run_next_batch(run, &from, &n) && from == 16 && n == 1);
+  for (size_t i = 16; i < DATES; i++) taken[i] = true;
+  assert_false(run_next_batch(run, &from, &n));
+  test_free(scene);
+}
+
+static void what_is_left_is_shared_out(void **state) {
+  (void)state;
+  Scene *scene = start(server);
+  Run *run = &scene->run;
+  bool taken[DATES] = {false};
+  size_t from, n;
+  for (int i = 0; i < 9; i++) write_next(scene, 0.001); /* 85 of them; the next may have 42 */
+  assert_true(run_next_batch(run, &from, &n) && from == 85 && n == 15);
+  run->taken = taken;
+  for (run->idle = 3; run->idle > 0; run->idle--) {
+    assert_true(run_next_batch(run, &from, &n));
+    assert_int_equal(n, 5);
+    for (size_t i = 0; i < n; i++) taken[from + i] = true;
+  }
+  assert_false(run_next_batch(run, &from, &n));
+  for (size_t i = 85; i < 89; i++) taken[i] = false; /* four dates for three */
+  run->idle = 3;
+  assert_true(run_next_batch(run, &from, &n) && n == 2);
+  test_free(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sizes_grow_by_a_date_and_then_by_half),
@@ -149,6 +190,8 @@ int main(void) {
       cmocka_unit_test(where_writers_wait_a_batch_lasts_a_second),
       cmocka_unit_test(nine_rows_of_ten_kept_to_the_speed),
       cmocka_unit_test(nothing_measured_counts_as_the_whole_budget),
+      cmocka_unit_test(what_is_being_written_is_not_given_out_again),
+      cmocka_unit_test(what_is_left_is_shared_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,6 +159,70 @@ static void an_old_snapshot_cannot_pass_the_guard(void **state) {
   close_engine(other);
 }
 
+/* A transaction that others under the same lease may be in as well. */
+static Engine *sharing(Fixture *f, bool snapshot) {
+  Error err = {0};
+  Engine *engine = open_again(f);
+  bool own;
+  int64_t n;
+  must(pg_begin(pg_engine(engine), snapshot, &own, "working", &err), &err);
+  must(pg_number(pg_engine(engine), "SELECT count(*) FROM tidegate.meta", NULL, 0, &n, "looking", &err), &err);
+  return engine;
+}
+
+static bool share(Engine *engine, int64_t epoch, Error *err) {
+  return pg_ledger_guard_shared(pg_engine(engine), "7f3a", epoch, err);
+}
+
+static void several_share_a_lease_and_nobody_takes_it_meanwhile(void **state) {
+  Fixture *f = fixture_of(state);
+  Error err = {0};
+  Engine *e = planned(f), *workers[] = {sharing(f, true), sharing(f, true)};
+  int64_t epoch = 0;
+  run(f, "SET lock_timeout = '100ms'");
+  must(pg_lease_take(e, "7f3a", "rival", 60, NULL, &epoch, &err), &err);
+  for (int i = 0; i < 2; i++) {
+    pg_undo(pg_engine(workers[i]), true);
+    close_engine(workers[i]);
+    workers[i] = sharing(f, true);
+    must(share(workers[i], 1, &err), &err);
+  }
+  run(f, "UPDATE tidegate.backfill SET lease_heartbeat = 0");
+  must(pg_ledger_guard(pg_engine(e), "7f3a", 1, &err), &err); /* the heartbeat is beaten beside them … */
+  assert_string_equal(one(f, "SELECT lease_heartbeat > 0 FROM tidegate.backfill"), "t");
+  for (int i = 0; i < 2; i++) { /* … and the last of them keeps everybody out, also who is sure that they are dead */
+    assert_refused(pg_lease_take(e, "7f3a", "b", 60, is_dead, &epoch, &err), &err, ERR_LOCKED, "another session");
+    assert_refused(pg_lease_drop(e, "7f3a", 1, &err), &err, ERR_LOCKED, "another session");
+    must(share(workers[i], 1, &err), &err); /* a beat since their snapshot does not matter */
+    pg_undo(pg_engine(workers[i]), true);
+  }
+  must(pg_lease_take(e, "7f3a", "b", 60, is_dead, &epoch, &err), &err);
+  for (int i = 0; i < 2; i++) close_engine(workers[i]);
+}
+
+/* Not by a snapshot that is older than the takeover, not by one in the middle of it, and not if a beat came since. */
+static void who_shares_never_looks_past_a_takeover(void **state) {
+  Fixture *f = fixture_of(state);
+  Error err = {0};
+  Engine *e = planned(f);
+  int64_t epoch = 0;
+  must(pg_lease_take(e, "7f3a", "rival", 60, NULL, &epoch, &err), &err);
+  Engine *before = sharing(f, true), *after_beat = sharing(f, true), *reads_on = sharing(f, false);
+  must(pg_lease_take(e, "7f3a", "b", 60, is_dead, &epoch, &err), &err);
+  assert_refused(share(before, 1, &err), &err, ERR_LOCKED, "another session changed");
+  must(pg_ledger_guard(pg_engine(e), "7f3a", 2, &err), &err);
+  assert_refused(share(after_beat, 1, &err), &err, ERR_LOCKED, "another session changed");
+  assert_refused(share(reads_on, 1, &err), &err, ERR_LEASED, "driven by b now (epoch 2, not 1)");
+  must(share(reads_on, 2, &err), &err);
+  close_engine(reads_on);
+  must(pg_lease_drop(e, "7f3a", 2, &err), &err);
+  Engine *late = sharing(f, true);
+  assert_refused(share(late, 2, &err), &err, ERR_LEASED, "was given back");
+  close_engine(before);
+  close_engine(after_beat);
+  close_engine(late);
+}
+
 /* ---- rights ----------------------------------------------------------------------------------------------------- */
 
 /* A role of this database's name, without rights. */
@@ -266,6 +330,8 @@ int main(void) {
                                      FIXTURE_TEST(a_killed_holder_is_followed_at_once),
                                      FIXTURE_TEST(a_statement_that_outlived_its_client_is_refused),
                                      FIXTURE_TEST(an_old_snapshot_cannot_pass_the_guard),
+                                     FIXTURE_TEST(several_share_a_lease_and_nobody_takes_it_meanwhile),
+                                     FIXTURE_TEST(who_shares_never_looks_past_a_takeover),
                                      FIXTURE_TEST(who_may_not_make_it_hears_what_to_ask_for),
                                      FIXTURE_TEST(a_schema_of_somebody_else_will_do),
                                      FIXTURE_TEST(what_has_written_is_noted_as_our_own),
