@@ -48,6 +48,8 @@ extern const Dialect dialect_systemd;
 extern const Dialect dialect_robfig, dialect_kubernetes;
 /* Quartz 2.3, and Amazon EventBridge (rules and Scheduler). */
 extern const Dialect dialect_quartz, dialect_aws;
+/* Jobs of the dbt platform. */
+extern const Dialect dialect_dbt;
 /* Tidegate's own: "every 15m from 2026-01-01T00:00:00Z", and a list of start times. */
 extern const Dialect dialect_interval, dialect_times;
 

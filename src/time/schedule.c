@@ -16,7 +16,7 @@ struct Schedule {
       entry(dagster, "dagster") entry(cron_parser, "cron-parser") entry(node_cron, "node-cron")                     \
           entry(jenkins, "jenkins") entry(github_actions, "github-actions") entry(robfig, "robfig")                 \
               entry(kubernetes, "kubernetes") entry(quartz, "quartz") entry(aws, "aws") entry(systemd, "systemd")   \
-                  entry(interval, "interval") entry(times, "times")
+                  entry(dbt, "dbt") entry(interval, "interval") entry(times, "times")
 
 #define DIALECT_ADDRESS(symbol, name) &dialect_##symbol,
 #define DIALECT_NAME(symbol, name) name,
