@@ -74,6 +74,8 @@ const char *exit_meaning(ErrorCode code) {
       return "out of memory";
     case ERR_FULL:
       return "the disk is full";
+    case ERR_INCOMPLETE:
+      return "a runbook lacks something, or is no longer true";
     case ERR_COUNT_:
       break;
   }
