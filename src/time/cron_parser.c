@@ -36,6 +36,16 @@ static bool add(CronReader *reader, int first, int last, int step) {
   return true;
 }
 
+/* A number or a name, which an L may follow without a sign between. */
+static bool take_value(CronReader *reader, int *ret) {
+  CronReader value = *reader;
+  if (reader->field == &fields[WEEKDAY] && cron_word(reader) == 4 && reader->text[3] == 'L')
+    value.end = reader->text + 3;
+  if (!cron_take_value(&value, ret)) return false;
+  reader->text = value.text;
+  return true;
+}
+
 static bool take_piece(CronReader *reader, CronDays *days) {
   const CronField *field = reader->field;
   int first = field->min, last = field->max, step = 1;
@@ -44,7 +54,7 @@ static bool take_piece(CronReader *reader, CronDays *days) {
     return true;
   }
   bool any = cron_take(reader, '*') || cron_take(reader, '?'), range = any;
-  if (!any && !cron_take_value(reader, &first)) return false;
+  if (!any && !take_value(reader, &first)) return false;
   if (!any && field == &fields[WEEKDAY] && cron_take(reader, 'L')) {
     days->nth[0] |= (uint8_t)(1 << first % 7);
     return true;

@@ -25,12 +25,13 @@ static bool take_letter(CronReader *reader, char upper) {
   return cron_take(reader, upper) || cron_take(reader, (char)(upper + 'a' - 'A'));
 }
 
-/* Names may be written out: the whole name, or its first three letters. */
+/* A number or a name, written out or its first three letters, which an L may follow without a sign between. */
 static bool take_value(CronReader *reader, int *ret) {
   const CronField *field = reader->field;
   size_t n = cron_word(reader);
-  for (int i = 0; n > 3 && field->names != NULL && field->names[i] != NULL; i++) {
-    if (strlen(field->names[i]) != n || strncasecmp(reader->text, field->names[i], n) != 0) continue;
+  if (field == &fields[WEEKDAY] && n > 3 && (reader->text[n - 1] == 'L' || reader->text[n - 1] == 'l')) n--;
+  for (int i = 0; n >= 3 && field->names != NULL && field->names[i] != NULL; i++) {
+    if ((n != 3 && n != strlen(field->names[i])) || strncasecmp(reader->text, field->names[i], n) != 0) continue;
     reader->text += n;
     *ret = field->first_name + i;
     return true;

@@ -1,5 +1,7 @@
 #include "time/dialect.h"
 #include "time_test.h"
+/* Needs both before it. */
+#include "dialect_cases.h"
 
 static const Civil new_year = {2024, 1, 1, 0, 0, 0};
 
@@ -11,21 +13,6 @@ static DialectRule parse(Arena *arena, const char *expression) {
 }
 
 static bool next(DialectRule rule, const Civil *from, Civil *ret) { return rule.next(rule.rule, from, ret); }
-
-/* Both expressions must match the same 500 wall-clock times from the beginning of 2024 on. */
-static void assert_same(const char *one, const char *other) {
-  Arena arena = {0};
-  const DialectRule a = parse(&arena, one), b = parse(&arena, other);
-  Civil from = new_year;
-  for (int i = 0; i < 500; i++) {
-    Civil x, y;
-    assert_true(next(a, &from, &x));
-    assert_true(next(b, &from, &y));
-    if (civil_to_seconds(&x) != civil_to_seconds(&y)) fail_msg("'%s' and '%s' differ", one, other);
-    from = civil_from_seconds(civil_to_seconds(&x) + 1);
-  }
-  arena_release(&arena);
-}
 
 static void spellings_of_one_schedule(void **state) {
   static const char *const pairs[][2] = {{"@hourly", "0 * * * *"},
@@ -53,7 +40,7 @@ static void spellings_of_one_schedule(void **state) {
                                          {"  0\t2  * * *  ", "0 2 * * *"},
                                          {"0 0 * * */7", "0 0 * * 0"},
                                          {"0 0 * * 7,*", "0 0 * * *"}};
-  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) assert_same(pairs[i][0], pairs[i][1]);
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) assert_same("vixie", pairs[i][0], pairs[i][1]);
 }
 
 /* OR unless the first character of a day field is `*`. January 2024: the 1st is a Monday. */
@@ -176,18 +163,8 @@ static void refused_with_the_reason(void **state) {
                  {"0 0 30 2 *", "never fires", "correct the day"},
                  {"0 0 31 2,4,6,9,11 *", "never fires", "correct the day"},
                  {"0 0 30-31 feb */2", "never fires", "correct the day"}};
-  Arena arena = {0};
-  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-    DialectRule rule = {0};
-    Error err = {0};
-    if (dialect_vixie.parse(&arena, refused[i].expression, &rule, &err))
-      fail_msg("accepted: %s", refused[i].expression);
-    assert_null(rule.rule);
-    assert_int_equal(err.code, ERR_SPEC);
-    assert_contains(err.message, refused[i].message);
-    assert_contains(err.hint, refused[i].hint);
-  }
-  arena_release(&arena);
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+    assert_refused("vixie", refused[i].expression, refused[i].message, refused[i].hint);
 }
 
 /* 30 February OR every Monday of February does fire. */
@@ -200,10 +177,76 @@ static void an_impossible_day_or_a_weekday_fires(void **state) {
   arena_release(&arena);
 }
 
+/* Under CRON_TZ, as by crontab.5: never in a gap, twice in a fold. */
+static void a_zone_of_its_own(void **state) {
+  Arena arena = {0};
+  const Schedule *schedule = schedule_of(&arena, "vixie", "CRON_TZ=Asia/Tokyo 0 2 * * *", "UTC");
+  assert_string_equal(zone_name(schedule_zone(schedule)), "Asia/Tokyo");
+  assert_fires_at("vixie", "CRON_TZ=Europe/Berlin\n30 2 * * *", "UTC", "2025-03-29T12:00:00Z",
+                  "2025-03-31T02:30:00+02:00");
+  assert_fires_at("vixie", "CRON_TZ=Europe/Berlin 30 2 * * *", "UTC", "2025-10-25T12:00:00Z",
+                  "2025-10-26T02:30:00+02:00;2025-10-26T02:30:00+01:00");
+  assert_fires_at("cronie-daemon", "CRON_TZ=Europe/Berlin 30 2 * * *", "UTC", "2025-10-25T12:00:00Z",
+                  "2025-10-26T02:30:00+02:00;2025-10-26T02:30:00+01:00");
+  assert_refused("vixie", "CRON_TZ=Mars/Base 0 2 * * *", "zone", "IANA");
+  assert_refused("github-actions", "TZ=UTC 0 2 * * *", "not 6", "leave out");
+  arena_release(&arena);
+}
+
+/* src/cron.c: fixed times are caught up at once and run once; a job whose minute or hour begins with `*` goes on. */
+static void crond_in_its_own_zone(void **state) {
+  assert_fires_at("cronie-daemon", "10,50 2 * * *", "Europe/Berlin", "2025-03-29T12:00:00Z",
+                  "2025-03-30T03:00:00+02:00;2025-03-31T02:10:00+02:00");
+  assert_fires_at("cronie-daemon", "30 2 * * *", "Europe/Berlin", "2025-10-25T12:00:00Z",
+                  "2025-10-26T02:30:00+02:00;2025-10-27T02:30:00+01:00");
+  static const char *const wild[] = {"30 * * * *", "30 */1 * * *", "*/30 1,2,3 * * *"};
+  for (size_t i = 0; i < sizeof wild / sizeof *wild; i++) {
+    Arena arena = {0};
+    const Schedule *schedule = schedule_of(&arena, "cronie-daemon", wild[i], "Europe/Berlin");
+    Instant fire;
+    int n = 0;
+    /* The policies named are those of fixed times. */
+    for (Instant from = at("2025-10-26T01:59:59+02:00"); n < 9; n++, from = fire) {
+      assert_true(schedule_next(schedule, from, GAP_END, OVERLAP_FIRST, &fire));
+      if (fire >= at("2025-10-26T03:00:00+01:00")) break;
+    }
+    assert_int_equal(n, *wild[i] == '*' ? 4 : 2);
+    assert_true(schedule_next(schedule, at("2025-03-30T01:30:00+01:00"), GAP_END, OVERLAP_FIRST, &fire));
+    assert_instant(fire, schedule_zone(schedule),
+                   *wild[i] == '*' ? "2025-03-30T03:00:00+02:00" : "2025-03-30T03:30:00+02:00");
+    arena_release(&arena);
+  }
+  assert_days("cronie-daemon", "0 0 1-7 * */5", "01-05 01-07 02-02");
+}
+
+static void jenkins(void **state) {
+  assert_days("jenkins", "0 0 13 * 5", "09-13 12-13");
+  assert_days("jenkins", "0 0 * * 7", "01-07 01-14");
+  assert_same("jenkins", "TZ=Europe/Berlin\n0 2 * * 1-5", "TZ=Europe/Berlin 0 2 * * 1,2,3,4,5");
+  assert_refused("jenkins", "H 2 * * *", "hash", "pause");
+  assert_refused("jenkins", "H(0-7)/2 2 * * *", "hash", "pause");
+  assert_refused("jenkins", "@midnight", "not a shorthand", "hashes");
+  assert_refused("jenkins", "0 2 * * mon", "not understood", "numbers");
+}
+
+static void github_actions(void **state) {
+  assert_same("github-actions", "20/15 * * * *", "20,35,50 * * * *");
+  assert_days("github-actions", "0 0 13 * FRI", "01-05 01-12 01-13");
+  assert_days("github-actions", "0 0 */10 * 5", "01-01 01-05 01-11");
+  assert_refused("github-actions", "@daily", "not a shorthand", "none");
+  assert_refused("github-actions", "0 0 * * 7", "7 is not from 0 to 6", "minute");
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(spellings_of_one_schedule), cmocka_unit_test(the_two_day_fields),
-      cmocka_unit_test(agrees_minute_by_minute),   cmocka_unit_test(the_search_begins_with_from_itself),
-      cmocka_unit_test(refused_with_the_reason),   cmocka_unit_test(an_impossible_day_or_a_weekday_fires)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(spellings_of_one_schedule),
+                                     cmocka_unit_test(the_two_day_fields),
+                                     cmocka_unit_test(agrees_minute_by_minute),
+                                     cmocka_unit_test(the_search_begins_with_from_itself),
+                                     cmocka_unit_test(refused_with_the_reason),
+                                     cmocka_unit_test(an_impossible_day_or_a_weekday_fires),
+                                     cmocka_unit_test(a_zone_of_its_own),
+                                     cmocka_unit_test(crond_in_its_own_zone),
+                                     cmocka_unit_test(jenkins),
+                                     cmocka_unit_test(github_actions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
