@@ -1,7 +1,6 @@
 #include "view/runbook.h"
 
 #include <setjmp.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,128 +10,130 @@
 
 #include "scene.h"
 
-/* The SQL of the document is tried, not only read: it must publish and take back on a real database. */
-static const char tables[] =
-    "CREATE TABLE \"da\"\"ily\" (flight_date TEXT, carrier TEXT, delay REAL, note TEXT,"
-    " PRIMARY KEY (flight_date, carrier));"
-    "INSERT INTO \"da\"\"ily\" VALUES ('2013-02-01', 'UA', 1, 'keep'), ('2013-02-01', 'B6', 2, 'goes'),"
-    " ('2013-02-02', 'UA', 3, 'moves');"
-    "CREATE TABLE tidegate_backfill (id, state, changed_at, swapped_at, lease_owner);"
-    "CREATE TABLE tidegate_event (backfill, at, who, what, detail);"
-    "CREATE TABLE tidegate_object (backfill, role, dropped_at);"
-    "INSERT INTO tidegate_backfill VALUES ('7f3a', 'ready', 0, 0, NULL);"
-    "INSERT INTO tidegate_object VALUES ('7f3a', 'changes', 0);"
-    "CREATE TABLE tidegate_7f3a_changes (op, date, batch, old_flight_date, old_carrier, old_delay, old_note,"
-    " new_flight_date, new_carrier, new_delay);"
-    "INSERT INTO tidegate_7f3a_changes VALUES"
-    " ('U', 1, 1, '2013-02-01', 'UA', 1, 'keep', '2013-02-01', 'UA', 10),"
-    " ('D', 1, 1, '2013-02-01', 'B6', 2, 'goes', NULL, NULL, NULL),"
-    " ('M', 1, 1, '2013-02-02', 'UA', 3, 'moves', '2013-02-03', 'UA', 30),"
-    " ('I', 1, 1, NULL, NULL, NULL, NULL, '2013-02-02', 'AA', 7);";
+/* What the steps do is tried in tests/flow/runbook_test.py, in the real clients. */
 
-static const char before[] = "2013-02-01,B6,2.0,goes;2013-02-01,UA,1.0,keep;2013-02-02,UA,3.0,moves;";
-static const char after[] = "2013-02-01,UA,10.0,keep;2013-02-02,AA,7.0,;2013-02-03,UA,30.0,moves;";
-
-static int collect(void *context, int n, char **values, char **names) {
-  (void)names;
-  for (int i = 0; i < n; i++) buf_printf(context, "%s%s", values[i] == NULL ? "" : values[i], i + 1 < n ? "," : ";");
-  return 0;
+static void has(const char *text, const char *part) {
+  if (strstr(text, part) == NULL) fail_msg("“%s” is not in:\n%s", part, text);
 }
 
-static void run(sqlite3 *db, const char *sql, Buf *rows) {
-  char *message = NULL;
-  if (sqlite3_exec(db, sql, rows == NULL ? NULL : collect, rows, &message) != SQLITE_OK)
-    fail_msg("%s in:\n%s", message, sql);
-}
-
-static void expect_rows(sqlite3 *db, const char *expected) {
-  BUF_SCOPED rows = {0};
-  run(db, "SELECT flight_date, carrier, delay, note FROM \"da\"\"ily\" ORDER BY 1, 2", &rows);
-  assert_string_equal(buf_text(&rows), expected);
-}
-
-/* Runs the n-th block of SQL of the document. */
-static void run_block(sqlite3 *db, const char *document, int n, Buf *rows) {
-  const char *start = document;
-  for (int i = 0; i <= n; i++) {
-    start = strstr(start, "```sql\n");
-    assert_non_null(start);
-    start += 7;
-  }
-  BUF_SCOPED sql = {0};
-  buf_append(&sql, start, (size_t)(strstr(start, "\n```") - start));
-  run(db, buf_text(&sql), rows);
-}
-
-static void print_runbook(Buf *out, Arena *arena) {
-  Plan plan = scene_plan();
-  plan.spec.owner.text = "data | platform\x1b[1m";
-  RunbookFacts facts = {.target = "da\"ily",
+static RunbookFacts facts_of(Plan *plan) {
+  return (RunbookFacts){.target = "da\"ily",
                         .database = "f.db",
-                        .spec = &plan.spec,
-                        .shape = &plan.shape,
-                        .id = "7f3a",
                         .engine = "sqlite",
+                        .spec = &plan->spec,
+                        .shape = &plan->shape,
+                        .dated = true,
                         .changes = "tidegate_7f3a_changes",
-                        .radius = &plan.radius};
-  view_runbook(out, arena, &facts);
+                        .shadow = "tidegate_7f3a_shadow",
+                        .snapshot = "tidegate_7f3a_snapshot",
+                        .radius = &plan->radius,
+                        .now = scene_first};
 }
 
-static void a_person_can_follow_it_without_tidegate(void **state) {
-  (void)state;
-  ARENA_SCOPED arena = {0};
-  BUF_SCOPED out = {0}, counts = {0}, later = {0};
-  sqlite3 *db = NULL;
-  print_runbook(&out, &arena);
-  assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
-  run(db, tables, NULL);
-  run_block(db, buf_text(&out), 0, NULL);
-  run_block(db, buf_text(&out), 1, NULL);
-  run_block(db, buf_text(&out), 2, &counts);
-  assert_string_equal(buf_text(&counts), "0;0;");
-  run_block(db, buf_text(&out), 3, NULL);
-  expect_rows(db, after);
-  run_block(db, buf_text(&out), 4, &later);
-  assert_string_equal(buf_text(&later), "swapped,;");
-  run_block(db, buf_text(&out), 5, NULL);
-  expect_rows(db, before);
-  run_block(db, buf_text(&out), 6, NULL);
-  BUF_SCOPED end = {0};
-  run(db, "SELECT state FROM tidegate_backfill; SELECT count(*) FROM sqlite_schema WHERE name GLOB 'tidegate_7*'",
-      &end);
-  assert_string_equal(buf_text(&end), "discarded;0;");
-  sqlite3_close(db);
-}
-
-static void drift_shows_in_the_counts(void **state) {
-  (void)state;
-  ARENA_SCOPED arena = {0};
-  BUF_SCOPED out = {0}, counts = {0};
-  sqlite3 *db = NULL;
-  print_runbook(&out, &arena);
-  assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
-  run(db, tables, NULL);
-  run(db,
-      "UPDATE \"da\"\"ily\" SET note = 'other' WHERE carrier = 'B6'; INSERT INTO \"da\"\"ily\" VALUES "
-      "('2013-02-02', 'AA', 1, '')",
-      NULL);
-  run_block(db, buf_text(&out), 2, &counts);
-  assert_string_equal(buf_text(&counts), "1;1;");
-  sqlite3_close(db);
-}
-
-static void facts_stay_inside_their_cell(void **state) {
-  (void)state;
-  ARENA_SCOPED arena = {0};
+static const char *document_of(Arena *arena, const RunbookFacts *facts) {
   BUF_SCOPED out = {0};
-  print_runbook(&out, &arena);
-  assert_non_null(strstr(buf_text(&out), "| owner | data / platform\\x1b[1m |\n"));
-  assert_non_null(strstr(buf_text(&out), "| wrong | cancelled flights were counted as zero delay |\n"));
+  Page page = view_runbook(arena, facts);
+  page_render(&out, arena, &page, PAGE_MARKDOWN, NULL);
+  return arena_strdup(arena, buf_text(&out));
+}
+
+static void names_are_quoted_in_sql(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  Plan plan = scene_plan();
+  RunbookFacts facts = facts_of(&plan);
+  const char *document = document_of(&arena, &facts);
+  has(document, "UPDATE \"da\"\"ily\" AS p SET");
+  has(document, "WHERE target = 'da\"ily'");
+  facts.engine = "postgres";
+  facts.target = "ops.\"da\"\"ily\"";
+  plan.spec.postgres.schema.text = "Led\"ger";
+  document = document_of(&arena, &facts);
+  has(document, "LOCK TABLE ops.\"da\"\"ily\" IN SHARE ROW EXCLUSIVE MODE;");
+  has(document, "CREATE TABLE \"Led\"\"ger\".tidegate_hand_shadow");
+}
+
+static void without_a_database_it_says_so(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  Plan plan = scene_plan();
+  RunbookFacts facts = facts_of(&plan);
+  facts.shape = NULL;
+  facts.dated = false;
+  facts.radius = NULL;
+  facts.unseen = "it does not answer";
+  facts.no_shape = "the database could not be looked at";
+  const char *document = document_of(&arena, &facts);
+  has(document, "rests on tidegate.yaml alone: it does not answer");
+  has(document, "SELECT lease_owner, lease_epoch");
+  assert_null(strstr(document, "UPDATE \"da"));
+}
+
+/* Secrets go by a pipe, and what is put into a shell's line is quoted. */
+static void questions_hold_no_secret_and_are_quoted(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  Plan plan = scene_plan();
+  SpecText command[] = {{.text = "/bin/is it"}, {.text = "a'b"}};
+  SpecLive *live = &plan.spec.production.live;
+  live->airflow =
+      (SpecAirflow){.url.text = "http://h:8080", .dag.text = "it's", .user.text = "me", .password_env.text = "PW"};
+  live->process.text = "load'er";
+  live->command = (SpecTexts){command, 2};
+  live->application.text = "o'load";
+  live->advisory_lock.text = "7,42";
+  RunbookFacts facts = facts_of(&plan);
+  facts.engine = "postgres";
+  const char *document = document_of(&arena, &facts);
+  has(document, "'http://h:8080/api/v2/dags/it'\\''s/dagRuns?state=running&state=queued'");
+  has(document, "printf 'user = \"%s:%s\"\\n' 'me' \"$PW\" |\n  curl -fsS -K -");
+  has(document, "pgrep -af -- 'load'\\''er'");
+  has(document, "'/bin/is it' 'a'\\''b'; echo $?");
+  has(document, "application_name = 'o''load'");
+  has(document, "classid::bigint = 7 AND objid::bigint = 42");
+}
+
+static void a_job_concerns_it_by_any_of_three(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  Plan plan = scene_plan();
+  SpecText daily = {.text = "ops.daily"}, flights = {.text = "FLIGHTS"}, other = {.text = "other"};
+  static const SpecSource source = {.table.text = "flights", .column.text = "d"};
+  plan.spec.sources = &source;
+  plan.spec.n_sources = 1;
+  RunbookFacts facts = facts_of(&plan);
+  facts.target = "daily";
+  const SpecJob writes = {.writes = {&daily, 1}, .reads = {&flights, 1}}, reads = {.reads = {&daily, 1}},
+                feeds = {.writes = {&flights, 1}}, none = {.writes = {&other, 1}, .reads = {&flights, 1}};
+  assert_string_equal(runbook_concern(&arena, &facts, &writes), "writes it");
+  assert_string_equal(runbook_concern(&arena, &facts, &reads), "reads it");
+  assert_string_equal(runbook_concern(&arena, &facts, &feeds), "feeds it");
+  assert_null(runbook_concern(&arena, &facts, &none));
+  facts.target = "audit.daily";
+  assert_null(runbook_concern(&arena, &facts, &reads));
+}
+
+static void a_mark_is_found_again(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  const char *target, *digest;
+  const char *mark = runbook_mark(&arena, "ops.\"a --> b\" %41", "0123abcd");
+  assert_null(strstr(mark, "--"));
+  const char *document = arena_printf(&arena, "x\n<!-- %s -->\ny", mark);
+  assert_true(runbook_mark_find(&arena, document, &target, &digest));
+  assert_string_equal(target, "ops.\"a --> b\" %41");
+  assert_string_equal(digest, "0123abcd");
+  assert_false(runbook_mark_find(&arena, "tidegate-runbook target=x", &target, &digest));
+  assert_false(runbook_mark_find(&arena, "", &target, &digest));
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_person_can_follow_it_without_tidegate),
-                                     cmocka_unit_test(drift_shows_in_the_counts),
-                                     cmocka_unit_test(facts_stay_inside_their_cell)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(names_are_quoted_in_sql),
+      cmocka_unit_test(without_a_database_it_says_so),
+      cmocka_unit_test(questions_hold_no_secret_and_are_quoted),
+      cmocka_unit_test(a_job_concerns_it_by_any_of_three),
+      cmocka_unit_test(a_mark_is_found_again),
+  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,44 @@
+"""The runbook's steps in psql: runbook_test with PostgreSQL's types, a JSON column and an identity column."""
+
+import harness
+import runbook_test
+from postgres_harness import PostgresFlow
+
+SCENE = """
+CREATE TABLE orders(id int NOT NULL, day date NOT NULL, cents int, rate numeric(4,2), tag text, extra json, PRIMARY KEY (day, id));
+CREATE TABLE sales(day date NOT NULL, id int NOT NULL, cents int, net numeric(12,2), tag text, note text DEFAULT 'fresh',
+                   extra json, nr bigint GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (day, id)) PARTITION BY RANGE (day);
+CREATE TABLE sales_early PARTITION OF sales FOR VALUES FROM ('2024-01-01') TO ('2024-01-12');
+CREATE TABLE sales_late PARTITION OF sales FOR VALUES FROM ('2024-01-12') TO ('2025-01-01');
+INSERT INTO orders SELECT k, date '2024-01-01' + i, 100 * k + i, 1.5, 'it''s {day} "' || k, format('{"k": %s}', k)::json
+FROM generate_series(0, 19) i, generate_series(1, 5) k;
+INSERT INTO sales (day, id, cents, net, tag, note, extra) SELECT day, id, cents, cents * rate, tag, 'note ' || id, extra FROM orders ORDER BY 1, 2;
+UPDATE sales SET net = cents WHERE day BETWEEN '2024-01-10' AND '2024-01-13' AND id % 2 = 0;
+UPDATE sales SET net = NULL WHERE day = '2024-01-14' AND id = 3;
+UPDATE sales SET tag = upper(tag) WHERE day = '2024-01-11' AND id = 5;
+DELETE FROM sales WHERE day = '2024-01-12' AND id IN (1, 4);
+INSERT INTO sales (day, id, cents, net, tag) VALUES ('2024-01-13', 9, 1, 2, 'ghost');
+CREATE VIEW daily AS SELECT day, sum(net) AS net FROM sales GROUP BY day;
+"""
+
+
+class Typed(runbook_test.Typed, PostgresFlow):
+    scene = SCENE
+    spec_text = runbook_test.SPEC.replace("tag\n", "tag, extra\n") + "publish: changes\n"
+    width = 7
+    slowly = "WITH w AS MATERIALIZED (SELECT pg_sleep(0.3) AS x)"
+    bag_scene = runbook_test.Typed.bag_scene.replace("day TEXT", "day date")
+
+    def make_scene(self):
+        """It is there already."""
+
+    def client(self):
+        self.clients.append(runbook_test.Client(["psql", "-X", "-A", "-t", self.database], r"\echo"))
+        return self.clients[-1]
+
+    def hand_tables(self):
+        return self.rows("SELECT relname FROM pg_class WHERE relname LIKE 'tidegate_hand%'")
+
+
+if __name__ == "__main__":
+    harness.main()

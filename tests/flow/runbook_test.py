@@ -1,0 +1,396 @@
+"""The runbook: its SQL typed into the real client, statement by statement, does what Tidegate would do; its three forms
+say the same; --check finds what is missing, each thing once."""
+
+import html.parser
+import os
+import re
+import shutil
+import subprocess
+import textwrap
+from datetime import date, timedelta
+from pathlib import Path
+
+import harness
+from harness import LEASED, NOT_FOUND, OK, USAGE, Flow, wait_until
+
+INCOMPLETE = 18
+LEFT = "By hand: a backfill that Tidegate began"
+OWN = "By hand: a backfill from nothing"
+IN_PLACE = "By hand: a tool that writes production in place"
+
+
+class Answer(list):
+    """The lines of one statement's answer, and how many rows it changed."""
+
+    changed = None
+
+
+class Client:
+    """A person at sqlite3 or psql: what is typed runs at once, and what it answers is read before the next line."""
+
+    DONE = "-- that was it --"
+    # what sqlite3 says with .changes on, and psql's command tags
+    SAID = re.compile(r"(?:changes:\s+|UPDATE |DELETE |INSERT 0 |SELECT )(?P<n>\d+)|[A-Z]{3,}(?: [A-Z]+)*$(?P<none>)")
+
+    def __init__(self, argv, echo, **kwargs):
+        self.echo = echo
+        self.process = subprocess.Popen(["stdbuf", "-oL", *argv], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, **kwargs)
+
+    def one(self, statement):
+        """The lines that one statement answers."""
+        self.process.stdin.write(f"{statement}\n{self.echo} {self.DONE}\n")
+        self.process.stdin.flush()
+        lines = []
+        for line in self.process.stdout:
+            if line.rstrip("\n") == self.DONE:
+                break
+            lines.append(line.rstrip("\n"))
+        else:
+            raise AssertionError(f"the client ended:\n{statement}\n" + "\n".join(lines))
+        if any(re.match(r"(Parse |Runtime )?[Ee]rror|ERROR:|FATAL:|psql:", line) for line in lines):
+            raise AssertionError(f"refused:\n{statement}\n" + "\n".join(lines))
+        answer = Answer(line for line in lines if not self.SAID.match(line))
+        said = [self.SAID.match(line) for line in lines if self.SAID.match(line)]
+        answer.changed = int(said[-1].group("n") or 0) if said else None
+        return answer
+
+    def block(self, text):
+        """Every statement of a block: a list of what each answered."""
+        answers, statement = [], []
+        for line in text.splitlines():
+            statement.append(line)
+            whole = "\n".join(statement)
+            if line.endswith(";") or (len(statement) == 1 and line[:1] in ".\\"):
+                answers.append(self.one(whole))
+                statement = []
+        assert not statement, f"an unfinished statement: {statement}"
+        return answers
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=20)
+        self.process.stdout.close()
+
+
+def sections(document):
+    """{(chapter, step): [(language, text)]} of a Markdown runbook."""
+    found, chapter, step, code = {}, None, None, None
+    for line in document.splitlines():
+        fence = re.match(r"(```+)(\w*)$", line)
+        if code is not None:
+            if line == code[0]:
+                found.setdefault((chapter, step), []).append((code[1], "\n".join(code[2])))
+                code = None
+            else:
+                code[2].append(line)
+        elif fence:
+            code = (fence.group(1), fence.group(2), [])
+        elif line.startswith("## "):
+            chapter, step = line[3:].replace("\\", ""), None
+        elif line.startswith("### "):
+            step = line[4:].replace("\\", "")
+    return found
+
+
+def numbers(answers):
+    """The last column of every line of every answer, as numbers."""
+    return [float(line.split("|")[-1] or 0) for lines in answers for line in lines]
+
+
+TARGET = """
+targets:
+  sales:
+    owner: data-platform
+    contacts: ["#data-alerts", night@example.org]
+    correctness: the ledger of the shop agrees to the cent
+    rollback: tidegate rollback, after seven days the backup
+    retention: 7d
+    sources: {orders: day}
+    production: none
+"""
+SPEC = """
+target: sales
+range: 2024-01-10..2024-01-15
+wrong: the rate was left out, some orders are missing and one never was
+correct: net is cents times rate
+changes: {net: yes, tag: id > 1, new rows: yes, vanished rows: "id = 9"}
+control: 2024-01-05..2024-01-07
+checks: {rows: [net >= cents], totals: [count(*) > 0]}
+recompute: |
+  SELECT day, id, cents, cents * rate AS net, tag
+  FROM orders WHERE day >= :from AND day < :to
+"""
+# cases that differ by letters' case alone, NULLs on either side, new rows, a row that goes, a column the recompute does not
+# give
+SCENE = """
+CREATE TABLE orders(id INTEGER NOT NULL, day TEXT NOT NULL, cents INTEGER, rate REAL, tag TEXT, PRIMARY KEY (day, id));
+CREATE TABLE sales(day TEXT NOT NULL, id INTEGER NOT NULL, cents INTEGER, net REAL, tag TEXT COLLATE NOCASE,
+                   note TEXT DEFAULT 'fresh', PRIMARY KEY (day, id));
+WITH RECURSIVE d(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM d WHERE i < 19),
+               n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < 5)
+INSERT INTO orders SELECT k, date('2024-01-01', '+' || i || ' days'), 100 * k + i, 1.5, 'it''s {day} "' || k FROM d, n;
+INSERT INTO sales SELECT day, id, cents, cents * rate, tag, 'note ' || id FROM orders;
+UPDATE sales SET net = cents WHERE day BETWEEN '2024-01-10' AND '2024-01-13' AND id % 2 = 0;
+UPDATE sales SET net = NULL WHERE day = '2024-01-14' AND id = 3;
+UPDATE sales SET tag = upper(tag) WHERE day = '2024-01-11' AND id = 5;
+DELETE FROM sales WHERE day = '2024-01-12' AND id IN (1, 4);
+INSERT INTO sales VALUES ('2024-01-13', 9, 1, 2, 'ghost', NULL);
+CREATE VIEW daily AS SELECT day, sum(net) AS net FROM sales GROUP BY day;
+"""
+NOW = "SELECT * FROM sales ORDER BY 1, 2"
+
+
+class Typed(Flow):
+    """Every step of the document, on a real table, against what Tidegate makes of it."""
+
+    scene_sql, spec_text = SCENE, SPEC
+    width = 6  # columns that count after a publication: the database numbers rows as it likes
+    counts = {"new": 2, "changed": 9, "gone": 1}
+  
+    def setUp(self):
+        super().setUp()
+        self.make_scene()
+        (self.folder / "tidegate.yaml").write_text(f"database: '{self.named}'\n{TARGET}", encoding="utf-8")
+        self.file = self.spec(self.spec_text)
+        self.before = self.rows(NOW)
+        self.clients = []
+
+    def make_scene(self):
+        self.sql(self.scene_sql)
+
+    def tearDown(self):
+        for client in self.clients:
+            client.close()
+        super().tearDown()
+
+    def client(self):
+        self.clients.append(Client(["sqlite3", "-batch", "-list", str(self.database)], ".print"))
+        return self.clients[-1]
+
+    def published(self):
+        """The rows that count after a publication."""
+        return [row[:self.width] for row in self.rows(NOW)]
+
+    def by_tidegate(self):
+        """What Tidegate makes of it; afterwards all is as it was."""
+        self.tidegate("backfill", self.file, "--yes")
+        right = self.published()
+        self.tidegate("rollback", self.file)
+        self.tidegate("discard", self.file)
+        self.assertEqual(self.rows(NOW), self.before)
+        self.assertNotEqual(right, [row[:self.width] for row in self.before])
+        return right
+
+    def document(self):
+        return sections(self.tidegate("runbook", "sales").out)
+
+    def steps(self, client, document, chapter, step, only=None):
+        """Types the SQL of a step: the answers of its blocks."""
+        blocks = [text for language, text in document[(chapter, step)] if language == "sql"]
+        return [client.block(text) for i, text in enumerate(blocks) if only is None or i in only]
+
+    # -- from nothing
+
+    def recomputed(self, client, document):
+        """As far as the change set, in two batches."""
+        session, whole = [text for _, text in document[(OWN, "Before anything")]]
+        client.block(session)
+        client.block(whole)
+        fingerprints = self.steps(client, document, OWN, "Look at what is wrong")[-1]
+        self.steps(client, document, OWN, "Make a shadow")
+        batch = document[(OWN, "Recompute a batch")][0][1]
+        control, compare = [text for _, text in document[(OWN, "Compare with control dates")]]
+        client.block(control)
+        self.assertEqual(numbers(client.block(batch)[1:]), [15])
+        self.assertEqual(set(numbers(client.block(compare)[:1])), {0}, "the control dates are reproduced")
+        for start, end in (("2024-01-10", "2024-01-12"), ("2024-01-12", "2024-01-16")):
+            client.block(whole.replace("2024-01-10", start).replace("2024-01-16", end))
+            client.block(batch)
+        client.block(whole)
+        return fingerprints
+
+    def test_a_backfill_from_nothing_is_what_tidegate_would_do(self):
+        right = self.by_tidegate()
+        document, client = self.document(), self.client()
+        then = self.recomputed(client, document)
+        faults, checks, changes, counts, *scope = self.steps(client, document, OWN, "Compare with production")
+        self.assertEqual(numbers(faults), [0, 0, 0])
+        self.assertEqual(numbers(checks), [0])
+        self.assertEqual(dict(line.split("|") for line in counts[0]),
+                         {"I": str(self.counts["new"]), "U": str(self.counts["changed"]), "D": str(self.counts["gone"])})
+        self.assertEqual(numbers([answer for block in scope for answer in block]), [0] * 3)
+        self.assertEqual(self.rows(NOW), self.before, "production is only read until it is published")
+        _, drift, applied, totals, _ = self.steps(client, document, OWN, "Publish in one transaction")
+        self.assertEqual(numbers(drift), [0, 0])
+        self.assertEqual([answer.changed for answer in applied[:3]], [self.counts[k] for k in ("gone", "changed", "new")])
+        self.assertIn(totals[0][0], ("1", "t"))
+        self.assertEqual(self.published(), right)
+        verified = self.steps(client, document, OWN, "Verify")[0]
+        self.assertEqual(set(numbers(verified[:1])), {0})
+        self.assertEqual(verified[2], then[1], "the rows outside are what they were")
+        self.assertNotEqual(verified[1], then[0])
+        self.steps(client, document, OWN, "Take it back by hand")
+        self.assertEqual(self.rows(NOW), self.before)
+        self.steps(client, document, OWN, "Clean up")
+        self.assertEqual(self.hand_tables(), [])
+
+    def test_by_hand_what_is_out_of_scope_shows(self):
+        self.sql("UPDATE sales SET cents = 7 WHERE day = '2024-01-10' AND id = 3;"
+                 "INSERT INTO sales (day, id, tag) VALUES ('2024-01-10', 8, 'x');"
+                 "UPDATE sales SET tag = 'b' WHERE day = '2024-01-10' AND id = 1")
+        self.plan(self.file)
+        document, client = self.document(), self.client()
+        self.recomputed(client, document)
+        scope = self.steps(client, document, OWN, "Compare with production")[4:]
+        self.assertEqual([answer[0].split("|")[-1] for block in scope for answer in block], ["1", "1", "1"])
+
+    def hand_tables(self):
+        return self.rows("SELECT name FROM sqlite_schema WHERE name GLOB 'tidegate_hand*'")
+
+    # -- with what Tidegate left
+
+    def test_a_sealed_change_set_is_published_and_taken_back_by_hand(self):
+        right = self.by_tidegate()
+        self.built(self.file)
+        document, client = self.document(), self.client()
+        looked = self.steps(client, document, LEFT, "Look at the state of a backfill")
+        self.assertTrue(any("|ready|" in line for line in looked[1][0]), looked)
+        self.assertIn("the rate was left out", "\n".join(looked[3][0]))
+        self.steps(client, document, LEFT, "Look at its change set")
+        lock, drift, applied, _ = self.steps(client, document, LEFT, "Publish it")
+        self.assertTrue(any(line.startswith("ready|") and line.endswith("|") for lines in lock for line in lines), lock)
+        self.assertEqual(numbers(drift), [0, 0])
+        self.assertEqual([answer.changed for answer in applied[:3]], [self.counts[k] for k in ("gone", "changed", "new")])
+        self.assertEqual(self.published(), right)
+        self.assertEqual(self.steps(client, document, LEFT, "Verify what was published"), [[[], []]])
+        self.assertEqual(self.state(), "swapped")
+        self.tidegate("status", self.file)
+        self.steps(client, document, LEFT, "Take it back")
+        self.assertEqual(self.rows(NOW), self.before)
+        self.assertEqual(self.state(), "rolled_back")
+        self.tidegate("swap", self.file, "--yes")
+        self.assertEqual(self.published(), right, "Tidegate carries on from there")
+        self.steps(client, document, LEFT, "Finish, or clear it away")
+        self.assertEqual((self.objects(), self.state()), ([], "finished"))
+        self.assertEqual(self.published(), right)
+
+    def test_tidegate_takes_back_what_was_published_by_hand(self):
+        self.built(self.file)
+        document, client = self.document(), self.client()
+        self.steps(client, document, LEFT, "Look at the state of a backfill", only=[0])
+        self.steps(client, document, LEFT, "Publish it")
+        self.assertNotEqual(self.rows(NOW), self.before)
+        self.tidegate("rollback", self.file)
+        self.assertEqual(self.rows(NOW), self.before)
+
+    def test_drift_and_later_writes_show(self):
+        self.built(self.file)
+        document, client = self.document(), self.client()
+        self.steps(client, document, LEFT, "Look at the state of a backfill", only=[0])
+        self.sql("UPDATE sales SET note = 'later' WHERE day = '2024-01-10' AND id = 2;"
+                 "INSERT INTO sales (day, id) VALUES ('2024-01-12', 1)")
+        drift = self.steps(client, document, LEFT, "Publish it", only=[0, 1])[1]
+        self.assertEqual(numbers(drift), [1, 1])
+        client.block("ROLLBACK;")
+        self.sql("UPDATE sales SET note = 'note 2' WHERE day = '2024-01-10' AND id = 2; DELETE FROM sales WHERE day = '2024-01-12' AND id = 1")
+        self.steps(client, document, LEFT, "Publish it")
+        self.sql("UPDATE sales SET net = -1 WHERE day = '2024-01-12' AND id = 1;"
+                 "INSERT INTO sales (day, id, tag) VALUES ('2024-01-13', 9, 'again')")
+        later = self.steps(client, document, LEFT, "Verify what was published")[0]
+        self.assertEqual([len(lines) for lines in later], [1, 1])
+
+    def test_a_run_is_stopped_by_its_lease(self):
+        """Its next transaction fails, production stays, and the same command carries on later."""
+        slow = self.spec(self.spec_text.replace("recompute: |", "recompute: |\n  " + self.slowly), budget="budget: {batch: 1s, duty: 10 %}")
+        self.plan(slow)
+        run = self.start("run", slow)
+        try:
+            wait_until(lambda: self.value(f"SELECT count(*) FROM {self.ledger('batch')}") > 0, what="a first batch")
+            document, client = self.document(), self.client()
+            self.steps(client, document, LEFT, "Look at the state of a backfill", only=[0])
+            driver, taken, *_ = self.steps(client, document, LEFT, "Stop one that is running", only=[0, 1])
+            self.assertIn(f":{run.pid}:", driver[0][0])
+            out, err = run.communicate(timeout=60)
+        finally:
+            run.kill()
+        self.assertEqual(run.returncode, LEASED, out + err)
+        self.assertEqual(self.rows(NOW), self.before)
+        self.tidegate("run", slow, timeout=300)
+        self.assertEqual(self.state(), "ready")
+
+    slowly = "WITH RECURSIVE w(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM w WHERE x < 300000)"
+    # -- in place
+
+    def test_a_snapshot_by_hand_puts_back_what_a_tool_wrote(self):
+        self.plan(self.file)
+        document, client = self.document(), self.client()
+        for _, text in document[(OWN, "Before anything")]:
+            client.block(text)
+        self.steps(client, document, IN_PLACE, "Take a snapshot")
+        self.tool()
+        written = self.rows(NOW)
+        differences, _, outside = self.steps(client, document, IN_PLACE, "Run the tool, then compare")[0]
+        self.assertEqual(dict(line.split("|") for line in differences), {"new": "1", "changed": "2", "gone": "1"})
+        self.assertNotEqual(written, self.before)
+        self.steps(client, document, IN_PLACE, "Restore the range")
+        self.assertEqual(self.rows(NOW), self.before)
+        self.steps(client, document, IN_PLACE, "Drop the snapshot")
+        self.assertEqual(self.hand_tables(), [])
+
+    def tool(self):
+        self.sql("DELETE FROM sales WHERE day = '2024-01-10' AND id = 1; UPDATE sales SET note = 'tool', net = 0 WHERE day = '2024-01-11' AND id < 3;"
+                 "INSERT INTO sales (day, id, net) VALUES ('2024-01-12', 77, 5)")
+
+    def test_a_snapshot_of_tidegate_is_restored_by_hand(self):
+        self.plan(self.file)
+        self.tidegate("snapshot", self.file)
+        self.tool()
+        document, client = self.document(), self.client()
+        for _, text in document[(OWN, "Before anything")]:
+            client.block(text)
+        blocks = [text for _, text in document[(IN_PLACE, "Restore from a snapshot of Tidegate")]]
+        for text in blocks[:-1]:
+            client.block(text)
+        self.assertEqual((self.rows(NOW), self.state()), (self.before, "restored"))
+        client.block(blocks[-1])
+        self.assertEqual((self.objects(), self.state()), ([], "discarded"))
+
+    # -- without a key
+
+    bag_scene = """
+    CREATE TABLE bag(day TEXT NOT NULL, v TEXT);
+    CREATE TABLE "right"(day TEXT NOT NULL, v TEXT);
+    INSERT INTO bag VALUES ('2024-01-09', 'o'), ('2024-01-10', 'a'), ('2024-01-10', 'a'), ('2024-01-10', NULL), ('2024-01-11', 'b'), ('2024-01-12', 'c');
+    INSERT INTO "right" VALUES ('2024-01-10', 'a'), ('2024-01-10', 'd'), ('2024-01-10', 'd'), ('2024-01-11', 'b'), ('2024-01-12', NULL);
+    """
+
+    def test_without_a_key_dates_are_replaced_as_a_whole(self):
+        self.sql(self.bag_scene)
+        spec = self.spec("target: bag\nrange: 2024-01-10..2024-01-12\nwrong: w\ncorrect: c\n"
+                         "checks: {totals: [count(*) > 0]}\nchanges: {v: yes, new rows: yes, vanished rows: yes}\n"
+                         'recompute: SELECT day, v FROM "right" WHERE day >= :from AND day < :to', name="bag.yaml")
+        now = "SELECT day, coalesce(v, '-') FROM bag ORDER BY 1, 2"
+        before = self.rows(now)
+        self.tidegate("backfill", spec, "--yes")
+        right = self.rows(now)
+        self.tidegate("rollback", spec)
+        self.assertEqual(self.rows(now), before)
+        document, client = sections(self.tidegate("runbook", "bag").out), self.client()
+        for _, text in document[(OWN, "Before anything")]:
+            client.block(text)
+        for step in ("Look at what is wrong", "Make a shadow", "Recompute a batch", "Compare with production"):
+            self.steps(client, document, OWN, step)
+        self.steps(client, document, OWN, "Publish in one transaction")
+        self.assertEqual(self.rows(now), right)
+        self.assertEqual(numbers(self.steps(client, document, OWN, "Verify")[0][:1]), [0])
+        self.steps(client, document, OWN, "Take it back by hand")
+        self.assertEqual(self.rows(now), before)
+        self.steps(client, document, LEFT, "Publish it")
+        self.assertEqual(self.rows(now), right)
+        self.steps(client, document, LEFT, "Take it back")
+        self.assertEqual(self.rows(now), before)
+
+
+if __name__ == "__main__":
+    harness.main()
