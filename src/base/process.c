@@ -14,7 +14,7 @@
 #include "base/clock.h"
 
 /* A command's output is kept up to this many bytes; the rest is read and thrown away. */
-enum { LOG_MAX = 64 * 1024, POLL_MS = 100, TERM_SECONDS = 5, TAIL = 400 };
+enum { LOG_MAX = 64 * 1024, POLL_MS = 100, TAIL = 400 };
 
 char *process_fill(Arena *arena, const char *word, const ProcessVariable *variables, size_t n) {
   BUF_SCOPED out = {0};
@@ -49,7 +49,7 @@ static _Noreturn void become(char *const *argv, const ProcessRules *rules, int o
 /* Ends the whole process group: politely first. */
 static void end_group(pid_t group) {
   kill(-group, SIGTERM);
-  double until = clock_seconds() + TERM_SECONDS;
+  double until = clock_seconds() + PROCESS_END_SECONDS;
   bool gone = false;
   while (!gone && clock_seconds() < until) {
     gone = waitpid(group, NULL, WNOHANG) == group;

@@ -14,6 +14,9 @@ typedef struct ProcessVariable {
 /* The word with every place filled, in the arena. `${from}` is the shell's own and stays as it is. */
 char *process_fill(Arena *arena, const char *word, const ProcessVariable *variables, size_t n);
 
+/* A command that is to end gets so many seconds after SIGTERM; then it is killed. */
+enum { PROCESS_END_SECONDS = 5 };
+
 typedef struct ProcessRules {
   const ProcessVariable *variables;
   size_t n;

@@ -1,19 +1,27 @@
 #include "base/process.h"
 #include "run/run_int.h"
 
-enum { SHADOW = PLAN_VARIABLES, BATCH, N_VARIABLES };
+enum { SHADOW = PLAN_VARIABLES, BATCH, APPLICATION, N_VARIABLES };
 
 static void fill_variables(Run *run, const Job *job, int64_t batch, ProcessVariable variables[N_VARIABLES]) {
   plan_variables(run->arena, run->plan, (DateRange){job->dates[0], job->dates[job->n]}, variables);
   variables[SHADOW] = (ProcessVariable){
       "{shadow}", "TIDEGATE_SHADOW", run->engine->ops->object_name(run->engine, run->arena, run->record->id, "shadow")};
   variables[BATCH] = (ProcessVariable){"{batch}", "TIDEGATE_BATCH", arena_printf(run->arena, "%lld", (long long)batch)};
+  /* Its sessions in PostgreSQL are not taken for a job's. */
+  variables[APPLICATION] = (ProcessVariable){"{application}", "PGAPPNAME", "tidegate-command"};
 }
 
 static bool go_on(void *context) {
   Run *run = context;
   run_tell(run, run->progress.doing, false);
-  return run->options->stop == NULL || *run->options->stop < 2;
+  if (run_goes_on(run)) return true;
+  if (run->met != NULL)
+    run_tell(run,
+             arena_printf(run->arena, "%s: the command is being ended, which takes at most %d s", run->met,
+                          PROCESS_END_SECONDS),
+             true);
+  return false;
 }
 
 static bool whole_fingerprint(Run *run, Fingerprint *ret, Error *err) {

@@ -93,10 +93,12 @@ bool run_wait_for_gate(Run *run, double need, const GatePass **ret_pass, Error *
     if (!gate_judge(&arena, run->engine, run->plan, GATE_BATCH, need, &verdict, &pass, err) ||
         !run->engine->ops->now(run->engine, &now, err))
       return false;
+    run_waits(run, &verdict);
     if (pass != NULL && ret_pass == NULL) return true;
     if (pass != NULL) return gate_judge(run->arena, run->engine, run->plan, GATE_BATCH, need, &verdict, ret_pass, err);
     if (!verdict.waits || !run->options->wait) return gate_deny(&verdict, err);
-    double wait = verdict.wait_until > now ? (double)(verdict.wait_until - now) : 5;
+    if (run->waits && run_is_writing(run)) return run_met(run, verdict.reasons[0].text, err);
+    double wait = verdict.wait_until > now ? (double)(verdict.wait_until - now) : run->waits ? 1 : 5;
     const char *doing = verdict.n > 0 ? arena_strdup(run->arena, verdict.reasons[0].text) : "waiting for the window";
     if (!run_rest(run, wait > 30 ? 30 : wait, doing))
       return error_set(err, ERR_PAUSED, "paused while waiting for the window");
@@ -135,6 +137,15 @@ static bool batches(Run *run, Error *err) {
     if (more && duty > 0 && duty < 1) run_rest(run, (clock_seconds() - began) * (1 / duty - 1), "resting");
   }
   return true;
+}
+
+/* All that are left, however often a job comes between. */
+static bool all_batches(Run *run, Error *err) {
+  if (!gate_watch_open(run->engine, run->plan, GATE_BATCH, true, &run->watch, err)) return false;
+  bool ok = batches(run, err);
+  while (!ok && run_again(run, err)) ok = batches(run, err);
+  gate_watch_close(&run->watch);
+  return ok;
 }
 
 /* A held backfill is tried again from its first date: what was wrong may have been a source of every date. */
@@ -212,7 +223,7 @@ static bool refill(Run *run, Error *err) {
 
 static bool carry_on(Run *run, RunFacts *ret, Error *err) {
   const GatePass *pass = NULL;
-  if (!retry(run, err) || !load(run, err) || !refill(run, err) || !batches(run, err)) return false;
+  if (!retry(run, err) || !load(run, err) || !refill(run, err) || !all_batches(run, err)) return false;
   if (run_stopped(run)) return error_set(err, ERR_PAUSED, "paused: every date is written, the seal is still to come");
   run_tell(run, "sealing", false);
   return run_wait_for_gate(run, 0, &pass, err) && run_seal(run, pass, ret, err);

@@ -38,6 +38,9 @@ typedef struct Run {
   int64_t wal;      /* Pressure.wal of the last look; 0: none */
   bool paused;      /* because of what production feels */
   double shown_at;  /* when progress was last told */
+  GateWatch *watch; /* of the jobs, while batches are being written; NULL: there is nothing to ask */
+  const char *met;  /* which of them runs, since what is being written must stop; NULL: none */
+  bool waits;       /* for one of them, and the ledger says so */
   RunProgress progress;
 } Run;
 
@@ -104,6 +107,15 @@ bool run_hold_now(Run *run, EngineWriter *writer, const FindingRecord *findings,
 /* Asked on the run's own thread some ten times a second while batches are being written: false: they stop at once.
  * While workers write them, the run's connection is free. */
 bool run_goes_on(Run *run);
+/* live.c: what was being written met a job: notes `why`; ERR_DENIED. */
+bool run_met(Run *run, const char *why, Error *err);
+/* Are workers writing batches at this moment? */
+bool run_is_writing(const Run *run);
+/* After batches have failed with err: is it because of a job, so that the run waits and begins again? Else err says why
+ * it ends. */
+bool run_again(Run *run, Error *err);
+/* Keeps an event in the ledger when waiting for a job begins and ends. */
+void run_waits(Run *run, const Verdict *verdict);
 /* Waits until the gate lets an act of `need` seconds begin. ret_pass may be NULL. */
 bool run_wait_for_gate(Run *run, double need, const GatePass **ret_pass, Error *err);
 /* "2–3 Feb 2013", in the run's arena. */

@@ -15,8 +15,6 @@ static bool go_on(void *context) {
   return run_goes_on(step->run) && clock_seconds() < step->deadline;
 }
 
-bool run_goes_on(Run *run) { return run->options->stop == NULL || *run->options->stop < 2; }
-
 static bool rest_apart(void *context, double seconds) {
   const RunStep *step = context;
   if (atomic_load(&step->run->cancelled)) return false;
@@ -251,6 +249,7 @@ static bool write_batch(RunStep *step, EngineWriter *writer, Error *err) {
                         .seconds = clock_seconds() - began,
                         .token = step->facts.token,
                         .log = log};
+  if (!go_on(step)) return error_set(err, ERR_PAUSED, "stopped before the batch was stored");
   if (!store(step, writer, &job, &record, err)) return false;
   step->stored = true;
   step->seconds = clock_seconds() - began;

@@ -27,6 +27,19 @@ static double with_retries(const Act *act, double need) {
   return act->plan == NULL || need <= 0 ? need : need + swap_longest_wait(&act->plan->spec.budget);
 }
 
+/* What is asked under the lock is asked once before, so that it is quick there: a token, a connection. */
+static bool watch(Act *act, GateAct gate, Error *err) {
+  if (gate != GATE_SWAP && gate != GATE_ROLLBACK) return true;
+  return gate_watch_open(act->engine, act->plan, gate, false, &act->watch, err) && act_still_idle(act, err);
+}
+
+bool act_still_idle(Act *act, Error *err) {
+  const char *why = gate_watch_ask(act->watch, act->engine);
+  if (why == NULL) return true;
+  error_set(err, ERR_DENIED, "given up before anything was written: %s", why);
+  return error_hint(err, "production is untouched: give the same command again when that run has ended");
+}
+
 bool act_begin(Act *act, const char *verb, GateAct gate, double need, Error *err) {
   Verdict verdict;
   const GatePass *pass;
@@ -35,7 +48,7 @@ bool act_begin(Act *act, const char *verb, GateAct gate, double need, Error *err
     return false;
   bool ok = ledger_reload(act->engine, act->arena, act->record, err) && ledger_allows(act->record, verb, err) &&
             gate_judge(act->arena, act->engine, act->plan, gate, with_retries(act, need), &verdict, &pass, err) &&
-            (pass != NULL || gate_deny(&verdict, err)) &&
+            (pass != NULL || gate_deny(&verdict, err)) && watch(act, gate, err) &&
             act->engine->ops->writer_open(act->engine, pass, act->record->id, act->epoch, &act->writer, err);
   if (!ok) act_end(act);
   return ok;
@@ -43,6 +56,7 @@ bool act_begin(Act *act, const char *verb, GateAct gate, double need, Error *err
 
 void act_end(Act *act) {
   Error ignored;
+  gate_watch_close(&act->watch);
   act->engine->ops->writer_close(act->writer);
   act->writer = NULL;
   if (act->epoch > 0) act->engine->ops->lease_drop(act->engine, act->record->id, act->epoch, &ignored);

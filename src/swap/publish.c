@@ -108,6 +108,10 @@ static bool publish(Act *act, const volatile sig_atomic_t *stop, SwapFacts *ret,
   if (!recheck_init(act, &recheck, err)) return false;
   for (int tries = 1;; tries++) {
     if (!lock_unchanged(act, &recheck, stop, ret, &locked, err)) return false;
+    if (!act_still_idle(act, err)) {
+      ops->abort(act->writer);
+      return false;
+    }
     if (ops->apply(act->writer, shape, act->columns, act->counts, act->plan->spec.triggers == TRIGGERS_SKIP, err) &&
         as_sealed(act, err))
       break;

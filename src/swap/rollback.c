@@ -49,8 +49,9 @@ static bool rollback(Act *act, LaterRows later, const volatile sig_atomic_t *sto
   for (int again = 1;; again++) {
     if (!act_lock(act, shape->table, stop, &tries, err)) return false;
     locked = clock_seconds();
-    if (kept_whole(act, err) && ops->revert(act->writer, shape, act->columns, later,
-                                            act->plan->spec.triggers == TRIGGERS_SKIP, &ret->left, err))
+    if (act_still_idle(act, err) && kept_whole(act, err) &&
+        ops->revert(act->writer, shape, act->columns, later, act->plan->spec.triggers == TRIGGERS_SKIP, &ret->left,
+                    err))
       break;
     if (act_try_again(act, again, stop, err)) continue;
     ops->abort(act->writer);

@@ -138,8 +138,8 @@ static bool restore(Act *act, SnapshotFacts *ret, Error *err) {
   const EngineOps *ops = act->engine->ops;
   int tries;
   if (!act_lock(act, act->plan->shape.table, NULL, &tries, err)) return false;
-  if (!ops->restore_range(act->writer, &act->plan->shape, act->plan->range, act->plan->spec.triggers != TRIGGERS_FIRE,
-                          &ret->changed, err)) {
+  if (!act_still_idle(act, err) || !ops->restore_range(act->writer, &act->plan->shape, act->plan->range,
+                                                       act->plan->spec.triggers != TRIGGERS_FIRE, &ret->changed, err)) {
     ops->abort(act->writer);
     return false;
   }

@@ -13,6 +13,7 @@ typedef struct Act {
   BackfillRecord *record;
   const Plan *plan;
   EngineWriter *writer;
+  GateWatch *watch; /* of what writes production; NULL: there is nothing to ask */
   int64_t epoch;
   ChangeCounts counts; /* of the seal */
   bool *columns;       /* of the shape: those that change in an update */
@@ -30,6 +31,8 @@ bool act_lock(Act *act, const char *fence, const volatile sig_atomic_t *stop, in
 /* After an attempt under the lock failed: when it was for want of another lock, rolls back, rests and is true, as often
  * as the budget says. Else nothing is done. */
 bool act_try_again(Act *act, int tries, const volatile sig_atomic_t *stop, const Error *err);
+/* Under the lock, before production is written: is every job still idle? ERR_DENIED; the caller rolls back. */
+bool act_still_idle(Act *act, Error *err);
 /* Moves the state along the verb and commits; on failure everything is rolled back. */
 bool act_commit(Act *act, const char *verb, const char *reason, const char *doc, const char *json, Error *err);
 /* After an abort: says so when it was the deadline, which alone interrupts under the lock; always returns false. */
