@@ -155,6 +155,29 @@ static bool resolve_freezes(Resolver *resolver, const Zone *zone, Error *err) {
   return true;
 }
 
+int plan_job_age(const PlanJob *job, Instant now) {
+  enum { DAY = 86400 };
+  DateRange day;
+  Error ignored;
+  if (job->when.measured.text == NULL ||
+      !date_range_parse(job->when.measured.text, GRAIN_DAY, zone_utc(), &day, &ignored))
+    return -1;
+  return now <= day.from ? 0 : (int)((now - day.from) / DAY);
+}
+
+void plan_measure_clock(Arena *arena, Plan *plan) {
+  for (size_t i = 0; i < plan->clock.n; i++) {
+    const PlanJob *job = &plan->clock.jobs[i];
+    int age = plan_job_age(job, plan->planned_at);
+    if (plan->clock.rules[i].schedule == NULL || age <= PLAN_JOB_OLD) continue;
+    plan_warn(
+        arena, plan,
+        "when %s runs, and how long, was read %d days ago: it may have changed. Read it again, or look, and write "
+        "the day under measured",
+        job->name, age);
+  }
+}
+
 WindowRules plan_window(const Plan *plan) {
   const PlanClock *clock = &plan->clock;
   return (WindowRules){clock->rules, clock->n, &clock->freezes, clock->has_idle ? &clock->idle : NULL};

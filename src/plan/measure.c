@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "plan/plan_int.h"
 
 /* What reading rows says: weights, keys, control, sources, space. */
@@ -62,11 +63,40 @@ static bool measure_space(Engine *engine, Plan *plan, Error *err) {
   return true;
 }
 
+bool plan_count(Arena *arena, Engine *engine, Plan *plan, Error *err) {
+  plan->rows = plan->suspects = 0;
+  return engine->ops->now(engine, &plan->planned_at, err) && measure_dates(arena, engine, plan, err);
+}
+
+static int by_weight(const void *left, const void *right) {
+  const DateRecord *a = left, *b = right;
+  return a->expected < b->expected ? -1 : a->expected > b->expected;
+}
+
+bool plan_trial(Arena *arena, Engine *engine, const Plan *plan, const Interrupt *interrupt, double *ret_seconds,
+                Error *err) {
+  const DateCodec *codec = &plan->shape.codec;
+  DateRecord *dates = arena_array(arena, (size_t)plan->n_dates, sizeof *dates);
+  BatchFacts facts;
+  size_t n = 0;
+  *ret_seconds = -1;
+  for (int64_t i = 0; i < plan->n_dates; i++)
+    if (plan->dates[i].expected > 0) dates[n++] = plan->dates[i];
+  if (n == 0 || plan->recompute == NULL) return true;
+  qsort(dates, n, sizeof *dates, by_weight);
+  const DateRecord *date = &dates[n / 2];
+  Instant starts[2] = {date->date, grain_next(codec->grain, codec->zone, date->date)};
+  Job job = plan_job(plan, starts, 1);
+  double began = clock_seconds();
+  if (!engine->ops->compare(engine, arena, &job, interrupt, &facts, err))
+    return error_wrap(err, "recomputing one date for trial");
+  *ret_seconds = (clock_seconds() - began) / (double)date->expected;
+  return true;
+}
+
 bool plan_measure(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, Error *err) {
-  plan->rows = plan->suspects = plan->null_keys = plan->duplicate_keys = 0;
-  if (!engine->ops->now(engine, &plan->planned_at, err) || !measure_dates(arena, engine, plan, err) ||
-      !go_on(interrupt, err))
-    return false;
+  plan->null_keys = plan->duplicate_keys = 0;
+  if (!plan_count(arena, engine, plan, err) || !go_on(interrupt, err)) return false;
   if (plan->shape.keyed &&
       !engine->ops->key_faults(engine, arena, &plan->shape, plan->range, &plan->duplicate_keys, &plan->null_keys, err))
     return error_wrap(err, "looking whether the key is one");
@@ -74,6 +104,7 @@ bool plan_measure(Arena *arena, Engine *engine, Plan *plan, const Interrupt *int
       !plan_measure_way(arena, engine, plan, interrupt, err) || !go_on(interrupt, err) ||
       !plan_measure_sources(arena, engine, plan, err) || !measure_space(engine, plan, err))
     return false;
+  plan_measure_clock(arena, plan);
   plan->measured = true;
   return true;
 }

@@ -150,6 +150,14 @@ bool plan_resolve(Arena *arena, Engine *engine, const Spec *spec, Plan *ret, Err
  * Errors: ERR_DATABASE, ERR_LOCKED, ERR_PAUSED; ERR_SPEC for SQL that fails when it runs. */
 bool plan_measure(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, Error *err);
 
+/* The first part of plan_measure alone: when it is, and the rows of every date. Sets planned_at, dates, rows. */
+bool plan_count(Arena *arena, Engine *engine, Plan *plan, Error *err);
+
+/* Recomputes the counted date of median weight for trial: the seconds that a row of it took; below 0 when no date has
+ * rows or an external command recomputes. Reads only. */
+bool plan_trial(Arena *arena, Engine *engine, const Plan *plan, const Interrupt *interrupt, double *ret_seconds,
+                Error *err);
+
 /* Writes the plan into the ledger as `planned` (making the ledger's tables if need be) and sets plan->id, digest and
  * database_id. */
 bool plan_record(Arena *arena, Engine *engine, Plan *plan, Error *err);
@@ -163,6 +171,11 @@ bool plan_record(Arena *arena, Engine *engine, Plan *plan, Error *err);
  * dates and their weights come from the ledger.
  */
 bool plan_load(Arena *arena, Engine *engine, BackfillRecord *record, Plan *ret, Error *err);
+
+/* How many days ago the job's schedule was read, seen from `now`; below 0: that is not written down. */
+int plan_job_age(const PlanJob *job, Instant now);
+/* From so many days on a plan warns that it may have changed. */
+enum { PLAN_JOB_OLD = 30 };
 
 /* Everything that closes the plan's windows. It points into the plan. */
 WindowRules plan_window(const Plan *plan);

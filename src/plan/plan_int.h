@@ -72,6 +72,8 @@ bool plan_resolve_clock(Resolver *resolver, Error *err);    /* clock.c */
 bool plan_resolve_sources(Resolver *resolver, Error *err);  /* sources.c: which tables, not yet their dates */
 bool plan_resolve_workers(Resolver *resolver, Error *err);  /* workers.c */
 
+/* clock.c: warns of schedules that were read long ago. */
+void plan_measure_clock(Arena *arena, Plan *plan);
 /* sources.c: date columns and dates of the sources, into plan->sources. */
 bool plan_measure_sources(Arena *arena, Engine *engine, Plan *plan, Error *err);
 /* control.c: recomputes and compares the control dates. */

@@ -108,6 +108,22 @@ static void put_dates(const Plan *plan, Json *json) {
   json_array_end(json);
 }
 
+/* Where the schedules of the jobs come from: nothing of it is judged, so it is not of the digest. */
+static void put_provenance(const Plan *plan, Json *json) {
+  json_array(json, "provenance");
+  for (size_t i = 0; i < plan->clock.n; i++) {
+    const PlanJob *job = &plan->clock.jobs[i];
+    int age = plan_job_age(job, plan->planned_at);
+    json_object(json, NULL);
+    json_text(json, "job", job->name);
+    json_text(json, "measured", job->when.measured.text);
+    if (age >= 0) json_int(json, "days_ago", age);
+    json_text(json, "from", job->when.from.text);
+    json_object_end(json);
+  }
+  json_array_end(json);
+}
+
 static void put_measured(const Plan *plan, Json *json) {
   json_bool(json, "measured", plan->measured);
   if (plan->planned_at == 0) {
@@ -125,6 +141,7 @@ static void put_measured(const Plan *plan, Json *json) {
   put_dates(plan, json);
   put_control(plan, json);
   put_sources(plan, json);
+  put_provenance(plan, json);
   json_object(json, "space");
   json_int(json, "needed", plan->space_needed);
   if (plan->space.free_bytes < 0)

@@ -5,6 +5,7 @@
 
 #include "view/findings.h"
 #include "view/verdict.h"
+#include "view/window.h"
 #include "view/words.h"
 
 /* "flight_date, origin" … */
@@ -167,6 +168,7 @@ void view_plan(Paint *paint, Arena *arena, const Plan *plan, const Verdict *verd
   put_reads(paint, arena, plan);
   put_feeds(paint, arena, plan);
   paint_line(paint, "window", "%s", view_window_text(arena, plan, verdict, plan->planned_at));
+  view_jobs(paint, arena, plan, plan->planned_at);
   paint_line(paint, "batches", "%s", view_batches_text(arena, plan));
   put_way(paint, arena, plan);
   paint_line(paint, "undo", "tidegate rollback %s, for %s after the swap", id,
