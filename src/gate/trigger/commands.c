@@ -256,7 +256,7 @@ static size_t take_more_targets(Reading *r, Argv args, size_t i) {
 }
 
 static size_t take_word(Reading *r, Argv args, size_t i) {
-  const char *word = args.words[i];
+  const char *given = args.words[i], *word = given + strspn(given, "\2");
   Flag flag;
   if (*word != '-' || word[1] == '\0') {
     take_operand(r, word);
@@ -272,7 +272,7 @@ static size_t take_word(Reading *r, Argv args, size_t i) {
     return next ? i + 1 : i;
   }
   if (flag.valued && value == NULL && i + 1 < args.n) value = args.words[++i];
-  take_flag(r, &flag, word, value);
+  take_flag(r, &flag, given, value);
   bool lists = word_in(r->entry->programs, "dbt") || strncmp(r->entry->programs, "dbt ", 4) == 0;
   return lists && role_is(&flag, "target") ? take_more_targets(r, args, i) : i;
 }

@@ -198,7 +198,7 @@ static void curl(Client *c, Argv args, ShellInput input) {
                {"--data-binary", 'd'}, {"--json", 'd'},  {"--data-urlencode", 'd'}, {"--form", 'F'},
                {"--upload-file", 'T'}, {"--config", 'K'}};
   static const char
-      valued[] = "XdFTKHAbcCDeEhmoQrstuUwxyYzP",
+      valued[] = "XdFTKHAbcCDeEmoQrtuUwxyYzP",
       long_valued[] =
           "--header --user --user-agent --cookie --cookie-jar --output --max-time --retry --proxy --cacert --cert "
           "--key --connect-timeout --write-out --referer --oauth2-bearer --resolve --unix-socket --retry-delay "

@@ -226,7 +226,7 @@ static bool read_do(ShellReader *r, const ShellNode **ret) {
 
 static bool read_for(ShellReader *r, ShellNode **ret) {
   ShellNode *node = new_node(r, SHELL_FOR);
-  const ShellNode *body;
+  const ShellNode *body = NULL;
   ShellWord word;
   bool any;
   shell_skip_blanks(r);
@@ -259,7 +259,7 @@ static bool read_for(ShellReader *r, ShellNode **ret) {
 
 static bool read_while(ShellReader *r, ShellNode **ret) {
   ShellNode *node = new_node(r, SHELL_BRANCHES);
-  const ShellNode *condition, *body;
+  const ShellNode *condition = NULL, *body = NULL;
   node->loop = true;
   if (!read_list(r, &condition) || !read_do(r, &body)) return false;
   add_child(r, node, condition);
@@ -270,7 +270,7 @@ static bool read_while(ShellReader *r, ShellNode **ret) {
 
 static bool read_if(ShellReader *r, ShellNode **ret) {
   ShellNode *node = new_node(r, SHELL_BRANCHES);
-  const ShellNode *list;
+  const ShellNode *list = NULL;
   do {
     if (!read_list(r, &list)) return false;
     add_child(r, node, list);
@@ -306,7 +306,7 @@ static bool read_patterns(ShellReader *r, ShellNode *node) {
 
 static bool read_case(ShellReader *r, ShellNode **ret) {
   ShellNode *node = new_node(r, SHELL_BRANCHES);
-  const ShellNode *list;
+  const ShellNode *list = NULL;
   ShellWord word;
   bool any;
   shell_skip_blanks(r);
@@ -348,7 +348,7 @@ static bool read_test(ShellReader *r, ShellNode **ret) {
 }
 
 static bool read_group(ShellReader *r, ShellNode **ret) {
-  const ShellNode *list;
+  const ShellNode *list = NULL;
   *ret = new_node(r, SHELL_GROUP);
   if (!read_list(r, &list)) return false;
   add_child(r, *ret, list);
@@ -356,7 +356,7 @@ static bool read_group(ShellReader *r, ShellNode **ret) {
 }
 
 static bool read_subshell(ShellReader *r, ShellNode **ret) {
-  const ShellNode *list;
+  const ShellNode *list = NULL;
   r->at++;
   *ret = new_node(r, SHELL_GROUP);
   if (shell_peek(r, 0) == '(') {
@@ -389,7 +389,7 @@ static size_t function_head(const ShellReader *r) {
 
 static bool read_function(ShellReader *r, size_t head, ShellNode **ret) {
   ShellNode *node = new_node(r, SHELL_FUNCTION);
-  const ShellNode *body;
+  const ShellNode *body = NULL;
   ShellWord name;
   bool any;
   size_t end = r->at + head;
@@ -410,7 +410,7 @@ static bool read_function(ShellReader *r, size_t head, ShellNode **ret) {
 
 /* Words that a compound command begins with. */
 static bool read_coproc(ShellReader *r, ShellNode **ret) {
-  const ShellNode *body;
+  const ShellNode *body = NULL;
   *ret = new_node(r, SHELL_GROUP);
   shell_skip_blanks(r);
   ShellReader before = *r;
@@ -455,7 +455,7 @@ static bool at_closing_word(const ShellReader *r) {
 }
 
 static bool read_command(ShellReader *r, const ShellNode **ret) {
-  ShellNode *node;
+  ShellNode *node = NULL;
   if (!shell_count(r)) return false;
   if (++r->depth > SHELL_MAX_DEPTH) return shell_refuse(r, "commands stand deeper in one another than is looked at");
   bool ok = read_compound(r, &node);
@@ -483,7 +483,7 @@ static void skip_prefixes(ShellReader *r) {
 static bool read_pipeline(ShellReader *r, const ShellNode **ret) {
   ShellNode *pipe = new_node(r, SHELL_PIPE);
   for (;;) {
-    const ShellNode *command;
+    const ShellNode *command = NULL;
     skip_prefixes(r);
     char c = shell_peek(r, 0);
     if (pipe->n == 0 && (c == '\0' || c == ';' || c == '\n' || c == '&' || c == ')')) break; /* `!` or `time` alone */
@@ -499,7 +499,7 @@ static bool read_pipeline(ShellReader *r, const ShellNode **ret) {
 }
 
 static bool read_and_or(ShellReader *r, const ShellNode **ret) {
-  const ShellNode *first, *next;
+  const ShellNode *first = NULL, *next = NULL;
   if (!read_pipeline(r, &first)) return false;
   *ret = first;
   shell_skip_blanks(r);
@@ -519,7 +519,7 @@ static bool read_and_or(ShellReader *r, const ShellNode **ret) {
 /* Adds to the list what is understood, so that it counts also when the rest is not. */
 static bool fill_list(ShellReader *r, ShellNode *list) {
   for (;;) {
-    const ShellNode *child;
+    const ShellNode *child = NULL;
     if (!skip_lines(r)) return false;
     char c = shell_peek(r, 0);
     if (shell_ended(r) || c == ')' || at_closing_word(r) || at_text(r, ";;") || at_text(r, ";&")) return true;

@@ -170,7 +170,7 @@ static bool backquotes(Builder *b, bool quoted) {
   }
   if (shell_ended(r)) return shell_refuse(r, "a backquote is not closed");
   r->at++;
-  const ShellNode *body;
+  const ShellNode *body = NULL;
   if (!shell_read_inside(r, buf_text(&text), text.len, &body)) return false;
   add(b, (ShellPart){.kind = SHELL_COMMAND, .quoted = quoted, .body = body});
   return true;
@@ -282,7 +282,7 @@ bool shell_read_arithmetic(ShellReader *r, ShellWord *ret) {
 static bool parenthesis(Builder *b, bool quoted) {
   ShellReader *r = b->r;
   ShellWord inside;
-  const ShellNode *body;
+  const ShellNode *body = NULL;
   r->at += 2;
   if (shell_peek(r, 0) == '(') {
     r->at++;
@@ -325,7 +325,7 @@ static bool take_piece(Builder *b, bool in_quotes) {
 }
 
 static bool process(Builder *b) {
-  const ShellNode *body;
+  const ShellNode *body = NULL;
   b->r->at += 2;
   if (!shell_read_parenthesis(b->r, &body)) return false;
   add(b, (ShellPart){.kind = SHELL_PROCESS, .body = body});

@@ -105,7 +105,7 @@ static void every_row_of_shell(void **state) {
   size_t rows = 0, missed = 0;
   next_row(&at, fields, 4);
   for (size_t n; (n = next_row(&at, fields, 4)) > 0;) {
-    if (n < 3 || strcmp(fields[2], "yes") != 0) continue;
+    if (n < 4 || strcmp(fields[2], "yes") != 0) continue;
     char *command = unescape(&arena, fields[1]);
     TriggerReport report = trigger_classify(&arena, command, strlen(command));
     rows++;
