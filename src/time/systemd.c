@@ -161,7 +161,7 @@ static bool take_component(const char **at, const Component *component, Values *
     return true;
   }
   for (int n = 0;; n++) {
-    int start, stop, repeat;
+    int start = 0, stop = -1, repeat = 0;
     if (n > N_COMPONENTS_MAX)
       return bad(err, component->name, text, "has more than 240 values, which systemd refuses", "write ranges: 0..59");
     if (!take_range(at, component, &start, &stop, &repeat, err)) return false;
