@@ -18,9 +18,8 @@ typedef struct Place {
   bool small, indexed;
 } Place;
 
-static bool prepare(SqliteEngine *engine, Arena *arena, const Place *place, const char *sql, const char *sample,
-                    Stmt *ret, Error *err) {
-  const char *filled = sql_fill(arena, sql, "table", place->table, "column", place->column, "sample", sample, NULL);
+static bool prepare(SqliteEngine *engine, Arena *arena, const Place *place, const char *sql, Stmt *ret, Error *err) {
+  const char *filled = sql_fill(arena, sql, "table", place->table, "column", place->column, NULL);
   if (!sql_prepare(engine, filled, ret, doing, err)) return false;
   sql_bind_int(ret, ":rows", SAMPLE_ROWS);
   return true;
@@ -29,7 +28,7 @@ static bool prepare(SqliteEngine *engine, Arena *arena, const Place *place, cons
 static bool is_small(SqliteEngine *engine, Arena *arena, const Place *place, bool *ret, Error *err) {
   STMT_SCOPED stmt = {0};
   bool row;
-  if (!prepare(engine, arena, place, sql_dates_few_rows, "", &stmt, err)) return false;
+  if (!prepare(engine, arena, place, sql_dates_few_rows, &stmt, err)) return false;
   sql_bind_int(&stmt, ":limit", SMALL_TABLE);
   if (!sql_step(engine, &stmt, &row, doing, err)) return false;
   *ret = sqlite3_column_int64(stmt.handle, 0) < SMALL_TABLE;
@@ -84,14 +83,14 @@ static bool read_counts(SqliteEngine *engine, Arena *arena, const Place *place, 
   bool row;
   profile->rows = profile->nulls = -1;
   if (place->small) {
-    if (!prepare(engine, arena, place, sql_dates_count_all, "", &counts, err) ||
+    if (!prepare(engine, arena, place, sql_dates_count_all, &counts, err) ||
         !sql_step(engine, &counts, &row, doing, err))
       return false;
     profile->rows = sqlite3_column_int64(counts.handle, 0);
     profile->nulls = sqlite3_column_int64(counts.handle, 1);
   }
   if (!place->small && !place->indexed) return true;
-  if (!prepare(engine, arena, place, sql_dates_ends, "", &ends, err) || !sql_step(engine, &ends, &row, doing, err))
+  if (!prepare(engine, arena, place, sql_dates_ends, &ends, err) || !sql_step(engine, &ends, &row, doing, err))
     return false;
   profile->lowest = sql_text(arena, &ends, 0);
   profile->highest = sql_text(arena, &ends, 1);
@@ -123,11 +122,12 @@ static bool is_new(const char *const *samples, size_t n, const char *text) {
   return true;
 }
 
-static bool read_sample(SqliteEngine *engine, Arena *arena, const Place *place, const char *sample,
-                        DateProfile *profile, Error *err) {
+/* `sample` is a whole statement: a column's own name may look like a place to fill. */
+static bool read_sample(SqliteEngine *engine, Arena *arena, const char *sample, DateProfile *profile, Error *err) {
   STMT_SCOPED values = {0};
   const char **samples = NULL;
-  if (!prepare(engine, arena, place, sample, "", &values, err)) return false;
+  if (!sql_prepare(engine, sample, &values, doing, err)) return false;
+  sql_bind_int(&values, ":rows", SAMPLE_ROWS);
   for (bool row;;) {
     if (!sql_step(engine, &values, &row, doing, err)) return false;
     if (!row) break;
@@ -160,7 +160,7 @@ bool sqlite_date_profile(Engine *base, Arena *arena, const char *table, const ch
   Place place = {.table = sql_ident(arena, name), .column = sql_ident(arena, column)};
   if (!is_small(engine, arena, &place, &place.small, err) || !date_indexed(engine, name, column, &place.indexed, err) ||
       !sample_sql(engine, arena, name, &place, &sample, err) || !read_counts(engine, arena, &place, &profile, err) ||
-      !read_sample(engine, arena, &place, sample, &profile, err))
+      !read_sample(engine, arena, sample, &profile, err))
     return false;
   *ret = profile;
   return true;
