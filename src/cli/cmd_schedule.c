@@ -18,6 +18,7 @@ static const CliOption options[] = {
     {"overlap", '\0', "POLICY",
      "next: a time that exists twice: first, second or both (as the dialect's scheduler does)"},
     {"day-and", '\0', NULL, "both day fields must match, as croniter does with day_or=False"},
+    {"interval", '\0', NULL, "next: after each fire the logical date of its run, for Airflow's data intervals"},
     {"p95", '\0', "MIN", "check: how long a production run takes, in minutes or as 1h30m (0)"},
     {"guard", '\0', "MIN", "check: distance to keep from a run (15)"},
     {"jitter", '\0', "MIN", "check: how late a run may start (0)"},
@@ -28,6 +29,8 @@ static const CliOption options[] = {
 static const CliExample examples[] = {
     {"tidegate schedule next --zone America/New_York --from 2025-03-08T00:00:00Z --count 3 '30 2 * * *'",
      "three instants in UTC, one a line"},
+    {"tidegate schedule next --dialect airflow --interval --from 2024-03-31T12:00:00Z @daily",
+     "when the run starts, 2024-04-01, and its logical date, 2024-03-31"},
     {"tidegate schedule check --zone UTC --p95 90 --guard 15 --start 2024-03-01T23:00:00Z --end "
      "2024-03-02T01:45:00Z '0 2 * * *'",
      "allow, exit status 0; or deny with the reason, exit status 3"},
@@ -47,7 +50,8 @@ const Command command_schedule = {
         "union of all readings of the schedule and prints `allow` or `deny` with the reason. An expression that is not "
         "understood, or that never fires again, is exit status 2 for `next` and a denial for `check`: what is not "
         "understood is not safe.\n\n"
-        "The dialect is never guessed. There are vixie (a crontab line), cronie-daemon (the same in crond's own zone), "
+        "The dialect is never guessed. There are vixie or cronie (a crontab line), cronie-daemon (the same in crond's "
+        "own zone), "
         "croniter, airflow, dagster, cron-parser, node-cron, jenkins, github-actions, robfig, kubernetes, quartz, aws, "
         "systemd (OnCalendar), dbt, interval and times.",
     .exits = {ERR_DENIED, ERR_NONE},
@@ -116,6 +120,25 @@ static bool never_again(Instant after, Error *err) {
   return error_hint(err, "correct it, or leave it out if nothing is scheduled any more");
 }
 
+/* As text the fire, and after a tab the label if there is one; as JSON a string, or an object of both. */
+static void put_fire(Session *session, Json *json, Instant fire, const Instant *label) {
+  char text[40], label_text[40] = "";
+  instant_rfc3339(fire, zone_utc(), text);
+  if (label != NULL) instant_rfc3339(*label, zone_utc(), label_text);
+  if (!session->json && label == NULL) {
+    buf_printf(&session->buffer, "%s\n", text);
+  } else if (!session->json) {
+    buf_printf(&session->buffer, "%s\t%s\n", text, label_text);
+  } else if (label == NULL) {
+    json_text(json, NULL, text);
+  } else {
+    json_object(json, NULL);
+    json_text(json, "start", text);
+    json_text(json, "logical_date", label_text);
+    json_object_end(json);
+  }
+}
+
 static int next(Session *session) {
   const Schedule *schedule = NULL;
   GapPolicy gap;
@@ -134,12 +157,9 @@ static int next(Session *session) {
   Json json = {.out = &session->buffer};
   if (session->json) json_array(&json, NULL);
   do {
-    char text[40];
-    instant_rfc3339(fire, zone_utc(), text);
-    if (session->json)
-      json_text(&json, NULL, text);
-    else
-      buf_printf(&session->buffer, "%s\n", text);
+    Instant label;
+    bool labelled = args_has(session->args, "interval") && schedule_previous(schedule, fire, gap, overlap, &label);
+    put_fire(session, &json, fire, labelled ? &label : NULL);
   } while (++n < count && schedule_next(schedule, fire, gap, overlap, &fire));
   if (session->json) json_array_end(&json);
   if (session->json) buf_putc(&session->buffer, '\n');

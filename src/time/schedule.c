@@ -11,12 +11,12 @@ struct Schedule {
 };
 
 /* The table of dialects: the name of its constant, and its name for people. */
-#define DIALECTS(entry)                                                                                             \
-  entry(vixie, "vixie") entry(cronie_daemon, "cronie-daemon") entry(croniter, "croniter") entry(airflow, "airflow") \
-      entry(dagster, "dagster") entry(cron_parser, "cron-parser") entry(node_cron, "node-cron")                     \
-          entry(jenkins, "jenkins") entry(github_actions, "github-actions") entry(robfig, "robfig")                 \
-              entry(kubernetes, "kubernetes") entry(quartz, "quartz") entry(aws, "aws") entry(systemd, "systemd")   \
-                  entry(dbt, "dbt") entry(interval, "interval") entry(times, "times")
+#define DIALECTS(entry)                                                                                          \
+  entry(vixie, "vixie") entry(vixie, "cronie") entry(cronie_daemon, "cronie-daemon") entry(croniter, "croniter") \
+      entry(airflow, "airflow") entry(dagster, "dagster") entry(cron_parser, "cron-parser")                      \
+          entry(node_cron, "node-cron") entry(jenkins, "jenkins") entry(github_actions, "github-actions")        \
+              entry(robfig, "robfig") entry(kubernetes, "kubernetes") entry(quartz, "quartz") entry(aws, "aws")  \
+                  entry(systemd, "systemd") entry(dbt, "dbt") entry(interval, "interval") entry(times, "times")
 
 #define DIALECT_ADDRESS(symbol, name) &dialect_##symbol,
 #define DIALECT_NAME(symbol, name) name,
@@ -157,6 +157,21 @@ bool schedule_next(const Schedule *schedule, Instant after, GapPolicy gap, Overl
   gap = rule->rolling ? GAP_SKIP : gap == GAP_OWN ? rule->gap : gap;
   overlap = rule->rolling ? OVERLAP_BOTH : overlap == OVERLAP_OWN ? rule->overlap : overlap;
   return next_fire(schedule, after, gaps[gap] | overlaps[overlap], ret_at);
+}
+
+bool schedule_previous(const Schedule *schedule, Instant before, GapPolicy gap, OverlapPolicy overlap,
+                       Instant *ret_at) {
+  const Instant first = INSTANT_MIN - 1;
+  Instant fire;
+  for (int64_t reach = 60;; reach *= 2) {
+    Instant from = before - reach > first ? before - reach : first;
+    bool found = false;
+    for (; schedule_next(schedule, from, gap, overlap, &fire) && fire < before; from = fire) {
+      found = true;
+      *ret_at = fire;
+    }
+    if (found || from == first) return found;
+  }
 }
 
 bool schedule_next_any(const Schedule *schedule, Instant after, Instant *ret_at) {

@@ -35,6 +35,13 @@ const char *const *schedule_dialects(void);
 bool schedule_next(const Schedule *schedule, Instant after, GapPolicy gap, OverlapPolicy overlap, Instant *ret_at);
 
 /*
+ * The last fire strictly before `before` under the policies; false if there is none from year 1 on. With Airflow's data
+ * intervals it is the logical date of the run that starts at `before`: a run is labelled with the interval's beginning
+ * and starts at its end.
+ */
+bool schedule_previous(const Schedule *schedule, Instant before, GapPolicy gap, OverlapPolicy overlap, Instant *ret_at);
+
+/*
  * The first fire strictly after `after` on the union of all readings: in a gap both the gap's end and the shifted time,
  * in a fold both passes, and every second where nobody knows since when the scheduler counts (robfig's @every, AWS
  * rate()). Law 4 is judged on this.

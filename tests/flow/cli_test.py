@@ -176,6 +176,37 @@ class CommandLine(Flow):
             denied = self.tidegate("schedule", "check", *stretch, "--end", end, line, code=harness.DENIED)
             self.assertTrue(denied.out.startswith("deny: "))
 
+    def test_schedule_dialects_and_policies(self):
+        def fires(*words):
+            return self.tidegate("schedule", "next", *words).out.split()
+
+        night = ["--zone", "Europe/Berlin", "--from", "2025-03-29T12:00:00Z"]
+        autumn = ["--zone", "Europe/Berlin", "--from", "2025-10-25T12:00:00Z"]
+        # What each scheduler does by itself, and what a caller asks for instead.
+        self.assertEqual(fires("--dialect", "vixie", *night, "30 2 * * *"), ["2025-03-31T00:30:00+00:00"])
+        self.assertEqual(fires("--dialect", "airflow", *night, "30 2 * * *"), ["2025-03-30T01:30:00+00:00"])
+        self.assertEqual(fires("--dialect", "airflow", "--gap", "gap_end", *night, "30 2 * * *"),
+                         ["2025-03-30T01:00:00+00:00"])
+        self.assertEqual(fires("--dialect", "dagster", *autumn, "30 2 * * *"), ["2025-10-26T01:30:00+00:00"])
+        for word in ("first", "first(all fields)"):
+            self.assertEqual(fires("--dialect", "dagster", "--overlap", word, *autumn, "30 2 * * *"),
+                             ["2025-10-26T00:30:00+00:00"])
+        friday = ["--dialect", "croniter", "--from", "2024-01-01T00:00:00Z", "0 0 13 * 5"]
+        self.assertEqual(fires(*friday), ["2024-01-05T00:00:00+00:00"])
+        self.assertEqual(fires("--day-and", *friday), ["2024-09-13T00:00:00+00:00"])
+        # The run that labels 31 March starts at its end.
+        self.assertEqual(fires("--dialect", "airflow", "--interval", "--from", "2024-03-31T12:00:00Z", "@daily"),
+                         ["2024-04-01T00:00:00+00:00", "2024-03-31T00:00:00+00:00"])
+        for words in (["--dialect", "nope", "0 2 * * *"], ["--zone", "Mars/Base", "0 2 * * *"],
+                      ["--day-and", "0 2 1 * 1"], ["--dialect", "croniter", "H 2 * * *"], ["0 0 30 2 *"],
+                      ["--dialect", "airflow", "@continuous"], ["--dialect", "croniter", "0 0 1 1 * 0 2020"], [""]):
+            refused = self.tidegate("schedule", "next", *words, code=USAGE)
+            self.assertEqual(refused.out, "")
+            self.assertIn("HINT: ", refused.err)
+        denied = self.tidegate("schedule", "check", "--dialect", "croniter", "--start", "2024-01-01T00:00:00Z", "--end",
+                               "2024-01-01T01:00:00Z", "0 0 1 1 * 0 2020", code=harness.DENIED)
+        self.assertIn("never fires after", denied.out)
+
     def test_documents_are_printed_from_the_program(self):
         self.tidegate("--print-docs", self.folder / "docs")
         pages = {str(p.relative_to(self.folder / "docs")) for p in (self.folder / "docs").rglob("*") if p.is_file()}

@@ -1,6 +1,6 @@
 /*
  * Schedules from any text: what parses must fire, ever later, within the union of all readings, and close the window
- * around its fires. The first byte chooses the zone, the next four the instant.
+ * around its fires. The first byte chooses the zone and the dialect, the next four the instant.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,10 +20,10 @@ static void check_error(const Error *err) {
 
 /* The fires under each pair of policies ascend, and each is one of the union's. */
 static void check_fires(const Schedule *schedule, Instant start) {
-  for (int policy = 0; policy < 9; policy++) {
+  for (int policy = 0; policy < 16; policy++) {
     Instant after = start, fire, any;
     for (int i = 0; i < 8; i++, after = fire) {
-      if (!schedule_next(schedule, after, (GapPolicy)(policy / 3), (OverlapPolicy)(policy % 3), &fire)) break;
+      if (!schedule_next(schedule, after, (GapPolicy)(policy / 4), (OverlapPolicy)(policy % 4), &fire)) break;
       demand(fire > after && fire >= INSTANT_MIN && fire <= INSTANT_MAX);
       demand(schedule_next_any(schedule, fire - 1, &any) && any == fire);
       demand(schedule_next_any(schedule, after, &any) && any > after && any <= fire);
@@ -61,8 +61,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   /* Mostly our time, every eighth case anywhere in the years accepted. */
   Instant start = number % 8 == 0 ? INSTANT_MIN + (Instant)number * 74 : (Instant)number;
   if (!zone_open(&arena, zones[data[0] % 10], &zone, &err)) return 0;
+  const char *const *dialects = schedule_dialects();
+  size_t n_dialects = 0;
+  while (dialects[n_dialects] != NULL) n_dialects++;
   const char *expression = arena_strndup(&arena, (const char *)data + 5, size - 5);
-  if (!schedule_parse(&arena, "vixie", expression, zone, &schedule, &err)) {
+  if (!schedule_parse(&arena, dialects[data[0] / 10 % n_dialects], expression, zone, &schedule, &err)) {
     check_error(&err);
     return 0;
   }

@@ -156,6 +156,30 @@ static void every_policy_is_within_the_union(void **state) {
   arena_release(&arena);
 }
 
+/* Going back over the fires of a stretch gives them all, the last first. */
+static void the_fire_before(void **state) {
+  static const char *const expressions[][2] = {
+      {"vixie", "*/7 1-3 * * *"}, {"vixie", "0 0 29 2 *"}, {"croniter", "* 2 * * * 5"}, {"airflow", "30 2 * * *"}};
+  Arena arena = {0};
+  for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
+    const Schedule *schedule = schedule_of(&arena, expressions[i][0], expressions[i][1], "Europe/Berlin");
+    Instant fires[200], fire = at("2025-10-25T00:00:00Z");
+    for (int k = 0; k < 200; k++, fire = fires[k - 1])
+      assert_true(schedule_next(schedule, fire, GAP_OWN, OVERLAP_OWN, &fires[k]));
+    for (int k = 199; k > 0; k--) {
+      assert_true(schedule_previous(schedule, fires[k], GAP_OWN, OVERLAP_OWN, &fire));
+      assert_true(fire == fires[k - 1]);
+      assert_true(schedule_previous(schedule, fires[k] - 1, GAP_OWN, OVERLAP_OWN, &fire));
+      assert_true(fire == fires[k - 1]);
+    }
+  }
+  const Schedule *first = schedule_of(&arena, "croniter", "0 0 1 1 * 0 2030", "UTC");
+  Instant fire;
+  assert_false(schedule_previous(first, at("2030-01-01T00:00:00Z"), GAP_OWN, OVERLAP_OWN, &fire));
+  assert_true(schedule_previous(first, at("2030-01-01T00:00:01Z"), GAP_OWN, OVERLAP_OWN, &fire));
+  arena_release(&arena);
+}
+
 static void the_last_year(void **state) {
   Arena arena = {0};
   Instant fire;
@@ -233,6 +257,7 @@ int main(void) {
                                      cmocka_unit_test(policies_in_gaps_and_folds),
                                      cmocka_unit_test(the_union_of_all_readings),
                                      cmocka_unit_test(every_policy_is_within_the_union),
+                                     cmocka_unit_test(the_fire_before),
                                      cmocka_unit_test(the_last_year),
                                      cmocka_unit_test(unknown_dialects_are_refused),
                                      cmocka_unit_test(it_keeps_what_it_was_made_of),
