@@ -103,6 +103,13 @@ static void put_sources(Page *page, const RunbookFacts *facts) {
   if (!any) page_fact(page, "is made from", NULL);
 }
 
+/* What is done about the target's own triggers is said by `triggers`. */
+static bool is_own_trigger(const RunbookFacts *facts, const LineageNode *node) {
+  for (size_t i = 0; facts->table != NULL && i < facts->table->n_triggers; i++)
+    if (strcmp(node->kind, "trigger") == 0 && strcmp(facts->table->triggers[i].name, node->name) == 0) return true;
+  return false;
+}
+
 static void lineage(Page *page, const RunbookFacts *facts) {
   static const char *const todo[] = {[NEEDS_FOLLOWS] = "follows by itself",
                                      [NEEDS_REFRESH] = "must be refreshed after a publication",
@@ -114,8 +121,10 @@ static void lineage(Page *page, const RunbookFacts *facts) {
   const BlastRadius *radius = facts->radius;
   for (size_t i = 0; radius != NULL && i < radius->n; i++) {
     const LineageNode *node = &radius->nodes[i];
+    bool own = node->needs == NEEDS_UNKNOWN && is_own_trigger(facts, node);
     page_fact(page, i == 0 ? "feeds" : "",
-              arena_printf(arena, "%s (%s): %s", node->name, node->kind, todo[node->needs]));
+              arena_printf(arena, "%s (%s): %s", node->name, node->kind,
+                           own ? "its own, see “What the table is”" : todo[node->needs]));
   }
   if (radius != NULL) {
     if (radius->n == 0) page_fact(page, "feeds", "nothing that the database or tidegate.yaml know of");

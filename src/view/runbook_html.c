@@ -16,6 +16,7 @@ static const char head[] =
     "body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }\n"
     "main, nav { max-width: 56rem; margin: 0 auto; padding: 0 1rem; overflow-wrap: anywhere; }\n"
     "main { padding-bottom: 4rem; }\n"
+    "main nav { padding: 0; }\n"
     "h1 { line-height: 1.2; margin: 1.5rem 0 .5rem; }\n"
     "h2 { margin: 3rem 0 .5rem; padding-top: .5rem; border-top: 1px solid var(--line); }\n"
     "h3 { margin: 2rem 0 .5rem; }\n"

@@ -14,6 +14,11 @@ static const double grown = 1.1;
 
 static bool differ(const char *a, const char *b) { return strcmp(a == NULL ? "" : a, b == NULL ? "" : b) != 0; }
 
+/* The cron of crontabs has several names for its policies; its expressions are one language. */
+static const char *language(const char *dialect) {
+  return strncmp(dialect, "cronie", 6) == 0 && strcmp(dialect, "croniter") != 0 ? "vixie" : dialect;
+}
+
 static void compare(RunbookFindings *findings, const RunbookJob *job, const JobHistory *now) {
   static const char todo[] = "see with its owner which is right, then write schedule, p95, runs and measured again";
   const SpecSchedule *when = job->when;
@@ -24,7 +29,7 @@ static void compare(RunbookFindings *findings, const RunbookJob *job, const JobH
     return;
   }
   if (now->expression != NULL &&
-      (differ(now->expression, when->expression.text) || strcmp(now->dialect, when->dialect) != 0))
+      (differ(now->expression, when->expression.text) || differ(language(now->dialect), language(when->dialect))))
     runbook_find(findings, "schedule_changed", todo,
                  "the schedule of %s is %s (%s) in %s, and %s (%s) in tidegate.yaml", job->name, now->expression,
                  now->dialect, when->from.text, when->expression.text == NULL ? "not declared" : when->expression.text,
@@ -41,6 +46,14 @@ static void compare(RunbookFindings *findings, const RunbookJob *job, const JobH
                  words_duration(arena, when->p95));
 }
 
+/* Or is it somebody's own words? */
+static bool can_be_asked(const char *from) {
+  static const char *const kinds[] = {"airflow ", "csv ", "crontab ", "systemd ", "pg_cron "};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strncmp(from, kinds[i], strlen(kinds[i])) == 0) return true;
+  return false;
+}
+
 void runbook_check_sources(RunbookFindings *findings, Engine *engine, const RunbookFacts *facts) {
   size_t n;
   const RunbookJob *jobs = runbook_jobs_of(findings->arena, facts, &n);
@@ -48,7 +61,7 @@ void runbook_check_sources(RunbookFindings *findings, Engine *engine, const Runb
     const RunbookJob *job = &jobs[i];
     JobHistory now = {0};
     Error err;
-    if (job->when->from.text == NULL) continue;
+    if (job->when->from.text == NULL || !can_be_asked(job->when->from.text)) continue;
     const SpecAirflow *access = job->live->airflow.url.text == NULL ? NULL : &job->live->airflow;
     if (jobs_history_read(findings->arena, engine, job->when->from.text, access, &now, &err))
       compare(findings, job, &now);

@@ -40,5 +40,25 @@ class Typed(runbook_test.Typed, PostgresFlow):
         return self.rows("SELECT relname FROM pg_class WHERE relname LIKE 'tidegate_hand%'")
 
 
+class Forms(runbook_test.Forms, PostgresFlow):
+    key_type = "date"
+
+    def target(self, name):
+        return self.quoted(name)
+
+    def client(self):
+        return runbook_test.Client(["psql", "-X", "-A", "-t", self.database], r"\echo")
+
+    def down(self):
+        text = (self.folder / "tidegate.yaml").read_text(encoding="utf-8")
+        (self.folder / "tidegate.yaml").write_text(text.replace(self.cluster.folder, "/nowhere"), encoding="utf-8")
+
+
+class Check(runbook_test.Check, PostgresFlow):
+    def make_tables(self):
+        self.sql("CREATE TABLE orders(day date, id int); CREATE TABLE sales(day date NOT NULL, id int NOT NULL, net int, PRIMARY KEY (day, id));"
+                 "INSERT INTO sales VALUES ('2024-01-01', 1, 1); INSERT INTO orders VALUES ('2024-01-01', 1)")
+
+
 if __name__ == "__main__":
     harness.main()

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import textwrap
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 import harness
@@ -390,6 +390,320 @@ class Typed(Flow):
         self.assertEqual(self.rows(now), right)
         self.steps(client, document, LEFT, "Take it back")
         self.assertEqual(self.rows(now), before)
+
+
+
+class Html(html.parser.HTMLParser):
+    """What a browser makes of a page: its links and anchors, everything it would load, and the texts of its code."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.loads, self.code, self.tags, self.inside = [], [], [], [], set(), []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.tags.add(tag)
+        self.inside.append(tag)
+        self.ids += [attrs["id"]] if "id" in attrs else []
+        self.links += [attrs["href"]] if "href" in attrs else []
+        self.loads += [attrs[name] for name in ("src", "srcset", "data", "background", "action") if name in attrs]
+        if self.inside[-2:] == ["pre", "code"]:
+            self.code.append("")
+
+    def handle_endtag(self, tag):
+        while self.inside and self.inside.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if self.inside[-2:] == ["pre", "code"]:
+            self.code[-1] += data
+
+
+HOSTILE = "w<b>i\"rd|'`*_&amp; {all}@? <script>alert(1)</script>"
+
+
+def chromium():
+    """Debian's, or Chrome; script/deps check installs the former."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    assert found, "no Chromium: script/deps check installs it"
+    return found
+
+
+class Forms(Flow):
+    """Markdown, HTML and text of one document; hostile names; the database down."""
+
+    key_type = value_type = "TEXT"
+
+    def quoted(self, name):
+        return '"' + name.replace('"', '""') + '"'
+
+    def target(self, name):
+        """A table's name as a spec and the command line have it."""
+        return name
+
+    def hostile(self):
+        """A table whose every name is a trap, and its backfill planned."""
+        table, column = self.quoted(HOSTILE), self.quoted("c" + HOSTILE)
+        self.sql(f"CREATE TABLE {table}(day {self.key_type} NOT NULL, {column} {self.value_type}, PRIMARY KEY (day));"
+                 f"INSERT INTO {table} VALUES ('2024-01-01', 'a'), ('2024-01-02', 'b');"
+                 f"CREATE TABLE good AS SELECT day, {column} || 'x' AS v FROM {table}")
+        name = self.target(HOSTILE).replace("'", "''")
+        (self.folder / "tidegate.yaml").write_text(
+            f"database: '{self.named}'\nowner: '<img src=x onerror=alert(1)>'\nproduction: none\ncontacts: ['<b>|x', '`y`']\n"
+            f"targets:\n  '{name}': {{notes: '</pre><script>'}}\n", encoding="utf-8")
+        return self.spec(f"target: '{name}'\nrange: 2024-01-01..2024-01-02\nwrong: w\ncorrect: c\nchecks: {{totals: [count(*) > 0]}}\n"
+                         f"changes: '*'\nrecompute: |\n  SELECT day, v AS {column} FROM good WHERE day >= :from AND day < :to\n")
+
+    def test_three_forms_say_the_same(self):
+        self.plan(self.hostile())
+        documents = {kind: self.tidegate("runbook", self.target(HOSTILE), "--format", kind).out for kind in ("markdown", "html", "text")}
+        blocks = [text for found in sections(documents["markdown"]).values() for _, text in found]
+        self.assertGreater(len(blocks), 40)
+        page = Html(documents["html"])
+        self.assertEqual(page.code, blocks)
+        self.assertEqual(page.loads, [])
+        self.assertLessEqual(page.tags & {"script", "img", "b", "link", "iframe"}, {"b"})
+        self.assertTrue(all(link.startswith("#") and link[1:] in page.ids for link in page.links), page.links)
+        self.assertEqual(len(page.ids), len(set(page.ids)))
+        self.assertGreater(len(page.links), 40)
+        anchors = set(re.findall(r"\]\(#([^)]*)\)", documents["markdown"]))
+        self.assertEqual(anchors, set(page.ids))
+        at = 0
+        for block in blocks:
+            indented = textwrap.indent(block, "    ")
+            at = documents["text"].index(indented, at) + len(indented)
+        prose = documents["text"]
+        for block in blocks:
+            prose = prose.replace(textwrap.indent(block, "    "), "")
+        # words are not cut, so one that is too long by itself stands out
+        self.assertEqual([line for line in prose.splitlines() if len(line) > 80 and len(line.split()) > 3 and "<" not in line], [])
+
+    def test_hostile_names_are_typed_and_published(self):
+        spec = self.hostile()
+        self.tidegate("backfill", spec, "--yes")
+        table = self.quoted(HOSTILE)
+        right = self.rows(f"SELECT * FROM {table} ORDER BY 1")
+        self.tidegate("rollback", spec)
+        before = self.rows(f"SELECT * FROM {table} ORDER BY 1")
+        self.assertNotEqual(before, right)
+        document = sections(self.tidegate("runbook", self.target(HOSTILE)).out)
+        client = self.client()
+        for _, text in document[(OWN, "Before anything")]:
+            client.block(text)
+        for step in ("Look at what is wrong", "Make a shadow", "Recompute a batch", "Compare with production", "Publish in one transaction"):
+            for _, text in document[(OWN, step)]:
+                client.block(text)
+        self.assertEqual(self.rows(f"SELECT * FROM {table} ORDER BY 1"), right)
+        for _, text in document[(OWN, "Take it back by hand")]:
+            client.block(text)
+        self.assertEqual(self.rows(f"SELECT * FROM {table} ORDER BY 1"), before)
+        client.close()
+
+    def client(self):
+        return Client(["sqlite3", "-batch", "-list", str(self.database)], ".print")
+
+    def test_a_browser_shows_it(self):
+        """On a desk and on a phone something is painted, and a browser's own reading of the page has the same code."""
+        self.plan(self.hostile())
+        self.tidegate("runbook", self.target(HOSTILE), "--output", "runbook.html")
+        page = (self.folder / "runbook.html").read_text(encoding="utf-8")
+        self.assertNotRegex(page, r"https?://(?!127)[^ '\"<]*\.(css|js|png|woff)")
+        for name, size in (("desk", (1280, 1600)), ("phone", (500, 1600))):
+            self.browse(f"--screenshot={self.folder}/{name}.png", f"--window-size={size[0]},{size[1]}")
+            picture = (self.folder / f"{name}.png").read_bytes()
+            self.assertEqual(picture[:8], b"\x89PNG\r\n\x1a\n")
+            self.assertEqual((int.from_bytes(picture[16:20], "big"), int.from_bytes(picture[20:24], "big")), size)
+            self.assertGreater(len(picture), 20000, "an empty page packs to less")
+        self.assertEqual(Html(self.browse("--dump-dom")).code, Html(page).code)
+
+    def browse(self, *args):
+        return subprocess.run(
+            [chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={self.folder}/profile",
+             *args, f"file://{self.folder}/runbook.html"], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120,
+            text=True).stdout
+
+    def down(self):
+        """The database does not answer any more."""
+        self.database.unlink()
+
+    def test_with_the_database_down_it_is_printed_from_the_file(self):
+        self.sql(f"CREATE TABLE t(day {self.key_type} NOT NULL PRIMARY KEY, v {self.value_type}); INSERT INTO t VALUES ('2024-01-01', 'a')")
+        (self.folder / "tidegate.yaml").write_text(
+            f"database: '{self.named}'\nowner: me\ncontacts: ['#night']\ndownstream: [{{name: board, needs: refresh}}]\n"
+            "production: {schedule: '0 2 * * *', zone: UTC, p95: 5m}\ntargets: {t: {}}\n", encoding="utf-8")
+        up = self.tidegate("runbook", "t").out
+        self.tidegate("runbook", "t", "--output", "t.md")
+        self.down()
+        result = self.tidegate("runbook", "t")
+        for part in ("rests on tidegate.yaml alone", "#night", "board", "next runs", "SELECT lease_owner", "With Tidegate"):
+            self.assertIn(part, result.out.replace("\\", ""))
+        self.assertNotIn("rests on tidegate.yaml alone", up)
+        self.assertIn("UPDATE", up)
+        self.assertNotIn(" AS p SET", result.out)
+        self.assertTrue(self.tidegate("runbook", "t", "--json").json["not_looked_at"])
+        found = self.tidegate("runbook", "--check", "t.md", "--json", code=INCOMPLETE).json["targets"][0]["findings"]
+        self.assertIn("database", [finding["what"] for finding in found])
+        self.assertNotIn("file", [finding["what"] for finding in found])
+
+
+COMPLETE = """
+owner: data-platform
+contacts: ["#data-alerts"]
+correctness: the ledger of the shop agrees to the cent
+rollback: tidegate rollback, after seven days the backup
+retention: 7d
+date_column: day
+key: [day, id]
+sources: {orders: day}
+downstream: [{name: board, kind: dashboard, needs: refresh}]
+freeze: [{file: holidays.txt}]
+jobs:
+  load: {writes: [sales], reads: [orders], schedule: "0 HOUR * * *", zone: UTC, p95: 20m, runs: 40, measured: MEASURED, from: SOURCE}
+  elsewhere: {writes: [nothing_of_ours]}
+targets: {sales: {}}
+"""
+
+
+class Check(Flow):
+    """A complete runbook has no finding; each thing taken away or changed is one."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_tables()
+        (self.folder / "holidays.txt").write_text("2026-12-24\n", encoding="utf-8")
+        self.crontab = self.folder / "crontab"
+        self.hour = str((datetime.now(timezone.utc).hour + 12) % 24)  # far from now: plans are not to wait
+        self.crontab.write_text(f"CRON_TZ=UTC\n0 {self.hour} * * * /opt/load\n", encoding="utf-8")
+
+    def make_tables(self):
+        self.sql("CREATE TABLE orders(day TEXT, id INTEGER); CREATE TABLE sales(day TEXT NOT NULL, id INTEGER NOT NULL, net REAL, PRIMARY KEY (day, id));"
+                 "INSERT INTO sales VALUES ('2024-01-01', 1, 1); INSERT INTO orders VALUES ('2024-01-01', 1)")
+
+    def write(self, *edits, measured=3, drop=None):
+        text = f"database: '{self.named}'\n" + COMPLETE.replace("HOUR", self.hour)
+        text = text.replace("MEASURED", str(date.today() - timedelta(days=measured)))
+        text = text.replace("SOURCE", f'"crontab {self.crontab} command /opt/load"')
+        for old, new in edits:
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        if drop:
+            text = "".join(line for line in text.splitlines(True) if not line.startswith(drop + ":"))
+        (self.folder / "tidegate.yaml").write_text(text, encoding="utf-8")
+
+    def found(self, *words, code=INCOMPLETE):
+        targets = self.tidegate("runbook", "--check", *words, "--json", code=code).json["targets"]
+        return sorted(finding["what"] for target in targets for finding in target["findings"])
+
+    def assert_finds(self, *what, **kwargs):
+        self.write(**kwargs)
+        self.assertEqual(self.found(), sorted(what))
+
+    def test_complete(self):
+        self.write()
+        self.assertEqual(self.found(code=OK), [])
+        self.assertIn("complete", self.tidegate("runbook", "--check").out)
+        self.assertEqual(self.found("sales", code=OK), [])
+
+    def test_what_is_missing(self):
+        for key in ("owner", "contacts", "correctness", "rollback", "retention"):
+            with self.subTest(key):
+                self.assert_finds(key, drop=key)
+
+    def test_a_finding_says_what_and_what_to_do(self):
+        self.write(drop="owner")
+        out = self.tidegate("runbook", "--check", code=INCOMPLETE).out
+        self.assertRegex(out, r"owner +nobody answers for it\n +HINT: write owner")
+
+    def change(self, old, new, *what, **kwargs):
+        with self.subTest(f"{old} → {new}"):
+            self.write((old, new), **kwargs)
+            self.assertEqual(self.found(), sorted(what))
+
+    def test_schedules_and_durations(self):
+        self.change(f'schedule: "0 {self.hour} * * *", ', "", "schedule", "schedule_changed")
+        self.change("p95: 20m, ", "", "p95")
+        self.change("runs: 40", "runs: 4", "runs")
+        self.assert_finds("measured", measured=31)
+        self.write(measured=30)
+        self.assertEqual(self.found(code=OK), [])
+
+    def test_what_the_catalogue_does_not_have(self):
+        self.change("date_column: day", "date_column: dag", "columns", "date_column")
+        self.change("key: [day, id]", "key: [day, nr]", "columns")
+        self.change("{orders: day}", "{orders: dag}", "columns")
+        self.change("{orders: day}", "{order: day}", "source")
+        self.change("reads: [orders]", "reads: [order]", "job")
+        self.change("targets: {sales: {}}", "targets: {sale: {}}", "table", "schedule")
+        self.change("needs: refresh", "needs: unknown", "downstream")
+        self.change("holidays.txt", "holiday.txt", "freeze")
+
+    def test_the_source_of_a_schedule(self):
+        self.write()
+        for line, what in ((f"30 {self.hour} * * * /opt/load", "schedule_changed"), (f"0 {self.hour} * * * /opt/other", "job_gone"), ("@reboot /opt/load", "source")):
+            with self.subTest(line):
+                self.crontab.write_text(f"CRON_TZ=UTC\n{line}\n", encoding="utf-8")
+                self.assertEqual(self.found(), [what])
+        self.crontab.write_text(f"CRON_TZ=Europe/Berlin\n0 {self.hour} * * * /opt/load\n", encoding="utf-8")
+        self.assertEqual(self.found(), ["schedule_changed"])
+        self.crontab.unlink()
+        self.assertEqual(self.found(), ["job_gone"])
+
+    def test_runs_take_longer_by_now(self):
+        runs = self.folder / "runs.csv"
+        lines = ["job,scheduled,started,ended"]
+        for i in range(10):
+            day = f"{date.today() - timedelta(days=12 - i)}T{int(self.hour):02}"
+            lines.append(f"load,{day}:00:00Z,{day}:00:00Z,{day}:{40 + i}:00Z")
+        runs.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self.write((f"crontab {self.crontab} command /opt/load", f"csv {runs} job load"))
+        self.assertEqual(self.found(), ["p95_grown"])
+
+    def test_somebodys_own_words_are_not_asked(self):
+        self.write((f"crontab {self.crontab} command /opt/load", "what Anna measured"))
+        self.assertEqual(self.found(code=OK), [])
+
+    def test_columns_change_under_a_planned_backfill(self):
+        self.write()
+        spec = self.spec("target: sales\nrange: 2024-01-01..2024-01-01\nwrong: w\ncorrect: c\nchanges: net\n"
+                         "recompute: SELECT s.day, s.id, 2 AS net FROM sales s JOIN orders o ON o.day = s.day WHERE s.day >= :from AND s.day < :to")
+        self.plan(spec)
+        self.assertEqual(self.found(code=OK), [])
+        self.sql("ALTER TABLE sales ADD COLUMN more TEXT")
+        self.assertEqual(self.found(), ["columns"])
+        self.assertEqual(self.state(), "planned", "looking supersedes nothing")
+        self.tidegate("discard", spec)
+        self.assertEqual(self.found(code=OK), [])
+
+    def test_a_written_runbook_is_compared(self):
+        self.write()
+        for name in ("sales.md", "sales.html", "sales.txt"):
+            self.tidegate("runbook", "sales", "--output", name)
+        files = ["sales.md", "sales.html", "sales.txt"]
+        self.assertEqual(self.found(*files, code=OK), [])
+        self.assertTrue((self.folder / "sales.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>"))
+        spec = self.spec("target: sales\nrange: 2024-01-01..2024-01-01\nwrong: w\ncorrect: c\nchanges: net\n"
+                         "recompute: SELECT s.day, s.id, 2 AS net FROM sales s JOIN orders o ON o.day = s.day WHERE s.day >= :from AND s.day < :to")
+        self.plan(spec)
+        self.assertEqual(self.found(*files, code=OK), [], "a backfill makes no runbook old")
+        self.tidegate("discard", spec)
+        self.write(("#data-alerts", "#data-night"))
+        self.assertEqual(self.found(*files), ["file"] * 3)
+        self.write()
+        self.sql("ALTER TABLE sales ADD COLUMN more TEXT")
+        self.assertEqual(self.found("sales.md"), ["file"])
+        self.sql("DROP TABLE sales")
+        self.assertIn("table", self.found("sales.md"))
+
+    def test_what_cannot_be_checked(self):
+        self.write()
+        self.tidegate("runbook", "--check", "no_such_table", code=NOT_FOUND)
+        self.tidegate("runbook", code=USAGE)
+        self.tidegate("runbook", "sales", "--format", "pdf", code=USAGE)
+        self.tidegate("runbook", "sales", "--check", "--output", "x", code=USAGE)
+        self.write(("targets: {sales: {}}", "notes: none"))
+        self.tidegate("runbook", "--check", code=USAGE)
 
 
 if __name__ == "__main__":
