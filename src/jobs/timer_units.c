@@ -131,7 +131,8 @@ static void take_file(Arena *arena, Timer *timer, const char *text) {
       bool comment = *part == '#' || *part == ';';
       if (comment && *line != '\0') continue;
       goes_on = !comment && n > 0 && part[n - 1] == '\\';
-      line = arena_printf(arena, "%s%s%.*s", line, *line == '\0' ? "" : " ", (int)(n - goes_on), part);
+      if (goes_on) part = trimmed(arena, part, n - 1);
+      line = arena_printf(arena, "%s%s%s", line, *line == '\0' ? "" : " ", part);
     }
     const char *equals = strchr(line, '=');
     if (*line == '[') ours = strcmp(line, "[Timer]") == 0;
