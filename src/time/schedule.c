@@ -82,14 +82,24 @@ static Span span_at(const Zone *zone, Instant at) {
   return span;
 }
 
+/* A search, and what it found last: no wall-clock time matches from `from` on before `wall`, so that over a long time
+ * without a fire the calendar is searched once and not for every change of the clock. */
+typedef struct Search {
+  const Schedule *schedule;
+  int readings;
+  int64_t from, wall;
+} Search;
+
 /* The first matching wall-clock time in [from, until), in seconds of the wall clock. */
-static bool next_wall(const Schedule *schedule, int64_t from, int64_t until, int64_t *ret_wall) {
-  Civil civil = civil_from_seconds(from), fire;
-  if (!schedule->rule.next(schedule->rule.rule, &civil, &fire)) return false;
-  int64_t wall = civil_to_seconds(&fire);
-  if (wall >= until) return false;
-  *ret_wall = wall;
-  return true;
+static bool next_wall(Search *search, int64_t from, int64_t until, int64_t *ret_wall) {
+  if (from < search->from || from > search->wall) {
+    const DialectRule *rule = &search->schedule->rule;
+    Civil civil = civil_from_seconds(from), fire;
+    search->from = from;
+    search->wall = rule->next(rule->rule, &civil, &fire) ? civil_to_seconds(&fire) : INT64_MAX;
+  }
+  *ret_wall = search->wall;
+  return search->wall < until;
 }
 
 /* Do the readings wanted take this pass of the wall-clock time that the zone shows at the instant? */
@@ -101,11 +111,11 @@ static bool takes_pass(const Zone *zone, Instant at, int readings) {
 }
 
 /* The first fire after `after` at a wall-clock time that the span shows. */
-static bool next_shown(const Schedule *schedule, const Span *span, Instant after, int readings, Instant *ret_at) {
+static bool next_shown(Search *search, const Span *span, Instant after, Instant *ret_at) {
   int64_t from = (span->from > after ? span->from : after + 1) + span->offset;
   int64_t until = span->until == INT64_MAX ? INT64_MAX : span->until + span->offset;
-  for (int64_t wall; next_wall(schedule, from, until, &wall); from = wall + 1) {
-    if (!takes_pass(schedule->zone, wall - span->offset, readings)) continue;
+  for (int64_t wall; next_wall(search, from, until, &wall); from = wall + 1) {
+    if (!takes_pass(search->schedule->zone, wall - span->offset, search->readings)) continue;
     *ret_at = wall - span->offset;
     return true;
   }
@@ -113,18 +123,19 @@ static bool next_shown(const Schedule *schedule, const Span *span, Instant after
 }
 
 /* The first fire after `after` that stands for a wall-clock time which the gap at the span's beginning leaves out. */
-static bool next_in_gap(const Schedule *schedule, const Span *span, Instant after, int readings, Instant *ret_at) {
+static bool next_in_gap(Search *search, const Span *span, Instant after, Instant *ret_at) {
+  int readings = search->readings;
   if (span->from == INT64_MIN || !(readings & (READ_GAP_END | READ_SHIFTED))) return false;
-  int before = zone_offset(schedule->zone, span->from - 1);
+  int before = zone_offset(search->schedule->zone, span->from - 1);
   int64_t gap_from = span->from + before, gap_until = span->from + span->offset, wall;
   if (gap_from >= gap_until) return false;
-  if ((readings & READ_GAP_END) && span->from > after && next_wall(schedule, gap_from, gap_until, &wall)) {
+  if ((readings & READ_GAP_END) && span->from > after && next_wall(search, gap_from, gap_until, &wall)) {
     *ret_at = span->from;
     return true;
   }
   if (!(readings & READ_SHIFTED)) return false;
   int64_t from = after + 1 + before > gap_from ? after + 1 + before : gap_from;
-  if (!next_wall(schedule, from, gap_until, &wall)) return false;
+  if (!next_wall(search, from, gap_until, &wall)) return false;
   *ret_at = wall - before;
   return true;
 }
@@ -137,11 +148,12 @@ static bool next_fire(const Schedule *schedule, Instant after, int readings, Ins
   if (after < INSTANT_MIN) after = INSTANT_MIN - 1;
   if (after >= INSTANT_MAX) return false;
   if (schedule->rule.next_instant != NULL) return schedule->rule.next_instant(schedule->rule.rule, after, ret_at);
+  Search search = {.schedule = schedule, .readings = readings, .from = 1, .wall = 0}; /* empty: nothing found yet */
   Instant best = INT64_MAX, at;
   for (Span span = span_at(schedule->zone, after - REACH); span.from < best;
        span = span_at(schedule->zone, span.until)) {
-    if (next_in_gap(schedule, &span, after, readings, &at) && at < best) best = at;
-    if (span.until > after && next_shown(schedule, &span, after, readings, &at) && at < best) best = at;
+    if (next_in_gap(&search, &span, after, &at) && at < best) best = at;
+    if (span.until > after && next_shown(&search, &span, after, &at) && at < best) best = at;
     if (span.until > INSTANT_MAX) break;
   }
   if (best > INSTANT_MAX) return false;
