@@ -37,7 +37,7 @@ struct Crew {
   double beat_at;
   pthread_mutex_t lock;
   pthread_cond_t news;
-  Worker *failed; /* the first whose batch did */
+  Worker *failed; /* whose batch did, before anything else had them all stop */
 };
 
 /* ---- a worker's thread ------------------------------------------------------------------------------------------- */
@@ -47,12 +47,12 @@ static void *work(void *context) {
   Crew *crew = worker->crew;
   Error err = {0};
   bool ok = run_step_apart(&worker->step, worker->pass, &err);
-  if (!ok || worker->step.n_findings > 0) atomic_store(&crew->run->cancelled, true);
+  bool first = (!ok || worker->step.n_findings > 0) && !atomic_exchange(&crew->run->cancelled, true);
   pthread_mutex_lock(&crew->lock);
   worker->done = true;
   worker->ok = ok;
   worker->err = err;
-  if (crew->failed == NULL && (!ok || worker->step.n_findings > 0)) crew->failed = worker;
+  if (first) crew->failed = worker;
   pthread_cond_signal(&crew->news);
   pthread_mutex_unlock(&crew->lock);
   return NULL;
@@ -270,8 +270,7 @@ bool run_at_once(Run *run, Error *err) {
   Crew crew = {.lock = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER};
   bool ok = crew_open(run, &crew, err) && hand_out_all(&crew, err);
   wait_for_all(&crew);
-  bool stopped = !ok && (err->code == ERR_LEASED || (err->code == ERR_PAUSED && !run_goes_on(run)));
-  if (crew.failed != NULL && !stopped) ok = settle_failure(&crew, err);
+  if (crew.failed != NULL && run_goes_on(run)) ok = settle_failure(&crew, err);
   atomic_store(&run->cancelled, false);
   crew_close(&crew);
   return ok;

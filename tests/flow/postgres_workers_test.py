@@ -139,6 +139,25 @@ class Workers(Crew):
         process.kill()
         process.communicate()
 
+    def test_more_or_fewer_for_the_same_plan(self):
+        pipeline = self.folder / "tidegate.yaml"
+        pipeline.write_text("budget: {workers: 3}\n")
+        spec = self.spec(SPEC)
+        self.plan(spec)
+        self.slow(0.02, "2024-01-12")
+        process = self.start("run", spec)
+        self.wait_for_batches(3)
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        self.assertEqual(process.returncode, PAUSED)
+        pipeline.write_text("budget: {workers: 2}\n")
+        process = self.start("run", spec)
+        self.wait_for_batches(2)
+        self.assertEqual(self.value(SESSIONS), 3)
+        self.slow(0)
+        out, err = process.communicate()
+        self.assertEqual(process.returncode, OK, out + err)
+
     # -- where it cannot be --
 
     def test_a_recompute_that_reads_the_target(self):
