@@ -315,7 +315,10 @@ static int run(Session *session) {
     return session_fail(session, &err);
   BUF_SCOPED file = {0};
   BUF_SCOPED proposal = {0};
-  if (jobs.n > 0) proposal_jobs(&proposal, jobs.items, jobs.n, &jobs.source.access);
+  if (jobs.n > 0) {
+    proposal_jobs(&proposal, jobs.items, jobs.n, &jobs.source.access);
+    proposal_idle(&proposal, &session->arena, jobs.items, jobs.n);
+  }
   put_file(&file, database, candidates, n);
   if (jobs.n > 0) buf_printf(&file, "\n%s", buf_text(&proposal));
   if (!write_file(buf_text(&file), file.len, &err)) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "jobs/idle.h"
 #include "time/quantity.h"
 
 void proposal_scalar(Buf *out, const char *text) {
@@ -161,4 +162,34 @@ void proposal_jobs(Buf *out, const JobHistory *items, size_t n, const SpecAirflo
     put_text(out, "from", job->from);
     put_live(out, job, access);
   }
+}
+
+static const Zone *idle_zone(Arena *arena, const JobHistory *items, size_t n) {
+  const Zone *zone;
+  Error ignored;
+  for (size_t i = 0; i < n; i++)
+    if (items[i].zone != NULL && zone_open(arena, items[i].zone, &zone, &ignored)) return zone;
+  return zone_utc();
+}
+
+void proposal_idle(Buf *out, Arena *arena, const JobHistory *items, size_t n) {
+  size_t all = 0, used = 0;
+  for (size_t i = 0; i < n; i++) all += items[i].n;
+  JobRun *runs = arena_array(arena, all, sizeof *runs);
+  for (size_t i = 0; i < n; i++) {
+    if (items[i].n > 0) memcpy(runs + used, items[i].items, items[i].n * sizeof *runs);
+    used += items[i].n;
+  }
+  const Zone *zone = idle_zone(arena, items, n);
+  const char *why;
+  IdleEvidence evidence;
+  const char *hours = jobs_idle_hours(arena, runs, all, zone, &evidence, &why);
+  if (hours == NULL) {
+    buf_printf(out, "\n# No idle hours can be proposed from these runs: %s.\n", why);
+    return;
+  }
+  buf_printf(out,
+             "\n# Idle hours as these runs show them: %s.\n# They do not show people, reports and other programs: take "
+             "the # away when nobody else needs the database then.\n# idle: {hours: \"%s\", zone: %s}\n",
+             jobs_idle_evidence(arena, &evidence, zone), hours, zone_name(zone));
 }

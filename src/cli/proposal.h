@@ -11,6 +11,10 @@
  */
 void proposal_jobs(Buf *out, const JobHistory *items, size_t n, const SpecAirflow *access);
 
+/* The idle hours that all the runs together show, with the evidence, as comments: a person knows who else needs the
+ * database. By the clock of the first zone that a history tells, else UTC. */
+void proposal_idle(Buf *out, Arena *arena, const JobHistory *items, size_t n);
+
 /* A YAML scalar in double quotes. */
 void proposal_scalar(Buf *out, const char *text);
 

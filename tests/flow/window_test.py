@@ -121,6 +121,31 @@ class Gate(Scene):
         self.assertIn("from airflow http://h dag load", text)
 
 
+class Proposal(Scene):
+    """`tidegate init --jobs` proposes idle hours from the runs that it reads."""
+
+    def init(self, days):
+        lines = ["job,scheduled,started,ended,state"]
+        for day in range(days):
+            at = datetime(2026, 9, 7, 2, tzinfo=timezone.utc) + timedelta(days=day)  # Mondays to Fridays, 02:00
+            if at.weekday() < 5:
+                begun, ended = at + timedelta(minutes=1), at + timedelta(minutes=50)
+                lines.append(f"load,{at:%FT%TZ},{begun:%FT%TZ},{ended:%FT%TZ},success")
+        (self.folder / "runs.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self.tidegate("init", "--weeks", "5000", "--jobs", "csv=runs.csv", "db.sqlite")
+        return (self.folder / "tidegate.yaml").read_text(encoding="utf-8")
+
+    def test_idle_hours_with_their_evidence(self):
+        text = self.init(26)
+        self.assertIn('# idle: {hours: "Mon 00:00-02:00, Mon-Thu 03:00-02:00, Fri 03:00-24:00, '
+                      'Sat,Sun 00:00-24:00", zone: UTC}\n', text)
+        self.assertIn("# Idle hours as these runs show them: in 3.6 weeks, 20 runs from 2026-09-07 to 2026-10-02, "
+                      "no run met 163 of the 168 hours of the week", text)
+
+    def test_a_few_days_show_no_week(self):
+        self.assertIn("# No idle hours can be proposed from these runs: 9 runs within 10.0 days", self.init(11))
+
+
 class Window(Scene):
     """The command. Times are given, so that the answer is known."""
 
