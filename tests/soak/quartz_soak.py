@@ -45,7 +45,7 @@ def by_design(case, ours, real):
             return "never fires: an error here, no fire there"
         if len(fields) > 7:
             return "the real one does not look at what follows the year"
-        if re.search(r"is not understood|has no place there|a step after|a step of 0", ours) or re.search(r" \?[^ ]", case.expression):
+        if re.search(r"is not understood|has no place there|a step after|a step of 0", ours) or re.search(r" \?[^ ]|[^ ]\?", case.expression):
             return "the real one does not look at what follows a value"
         if "~" in case.expression and "at random" in ours:
             return "the real one does not look at what follows a value"

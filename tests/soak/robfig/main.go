@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata"
 
 	"github.com/robfig/cron/v3"
 )
