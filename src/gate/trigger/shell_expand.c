@@ -78,8 +78,18 @@ static void close_field(Expander *e) {
   e->open = false;
 }
 
+/* Doubling a variable in a loop would fill the memory: beyond the limits nothing is followed further. */
+static void spend(ShellRun *run, size_t bytes) {
+  run->bytes += bytes;
+  if (run->bytes <= SHELL_MAX_EXPANDED) return;
+  shell_doubt(run, "the words become longer than is followed");
+  run->steps = SHELL_MAX_STEPS;
+}
+
 /* A value: split where it stands unquoted. */
 static void put_value(Expander *e, const char *value, bool quoted) {
+  spend(e->run, strlen(value));
+  if (e->run->bytes > SHELL_MAX_EXPANDED) return;
   for (; *value != '\0'; value++) {
     if (!quoted && e->fields != NULL && strchr(" \t\n", *value) != NULL)
       close_field(e);
@@ -89,6 +99,7 @@ static void put_value(Expander *e, const char *value, bool quoted) {
 }
 
 static void put_text(Expander *e, const char *text, bool quoted) {
+  spend(e->run, strlen(text));
   for (; *text != '\0'; text++) {
     char c = *text;
     if (!quoted && e->fields != NULL) {

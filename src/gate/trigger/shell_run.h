@@ -31,7 +31,7 @@ typedef struct ShellRun ShellRun;
 typedef void ShellSink(void *context, ShellRun *run, const ShellCommand *command);
 
 /* What is run more often than this is not followed further. */
-enum { SHELL_MAX_STEPS = 20 * 1000, SHELL_MAX_LOOP = 400 };
+enum { SHELL_MAX_STEPS = 20 * 1000, SHELL_MAX_LOOP = 400, SHELL_MAX_EXPANDED = 8 * 1024 * 1024 };
 
 /* Follows the tree. *ret_why_not: why not everything could be followed, else NULL. */
 void shell_run(Arena *arena, const ShellNode *root, ShellSink *sink, void *context, const char **ret_why_not);

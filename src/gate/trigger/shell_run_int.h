@@ -39,9 +39,9 @@ struct ShellRun {
   ShellVariable *variables;
   size_t n_variables;
   ShellTable functions, aliases, files;
-  ShellFields arguments; /* $1 … */
-  bool has_arguments;    /* inside a function, or after `set` */
-  size_t steps, pipes;
+  ShellFields arguments;      /* $1 … */
+  bool has_arguments;         /* inside a function, or after `set` */
+  size_t steps, pipes, bytes; /* bytes: of all words so far */
   int depth;
   bool branching;        /* this may not run: what it assigns is one more choice */
   size_t choice, widest; /* which choice is expanded now, and how many the widest variable had */

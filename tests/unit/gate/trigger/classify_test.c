@@ -334,11 +334,22 @@ static void a_text_that_is_too_much_asks(void **state) {
   static const struct {
     const char *piece, *end;
     size_t n;
-  } texts[] = {
-      {"(", "airflow", 100000},         {"$(", "airflow", 100000},        {"`", "airflow", 100000},
-      {"{a,b}", " airflow", 40000},     {"echo ${x:-", "airflow", 30000}, {"if ", "airflow", 60000},
-      {"x=$x$x;", "airflow $x", 30000}, {"f(){ f;f; };", "f;airflow", 2}, {"for i in {1..400}; do ", "airflow", 20},
-      {"<<E ", "airflow", 20000},       {"'", "airflow", 1000001}};
+  } texts[] = {{"(", "airflow", 100000},
+               {"$(", "airflow", 100000},
+               {"`", "airflow", 100000},
+               {"{a,b}", " airflow", 40000},
+               {"echo ${x:-", "airflow", 30000},
+               {"if ", "airflow", 60000},
+               {"x=$x$x;", "airflow $x", 30000},
+               {"f(){ f;f; };", "f;airflow", 2},
+               {"for i in {1..400}; do ", "airflow", 20},
+               {"for i in {1..400}; do for j in {1..400}; do x=$x$x; done; done; ", "airflow $x", 1},
+               {"x=a; for i in {1..400}; do x=$x$x; done; ", "airflow $x", 1},
+               {"x={a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}; echo $x$x "
+                "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b};",
+                "airflow $x", 3},
+               {"<<E ", "airflow", 20000},
+               {"'", "airflow", 1000001}};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     ARENA_SCOPED arena = {0};
     BUF_SCOPED text = {0};
