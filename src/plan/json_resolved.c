@@ -200,6 +200,7 @@ static void put_limits(const Plan *plan, Json *json) {
   json_real(json, "lag", budget->lag);
   json_int(json, "wal", budget->wal);
   json_real(json, "duty", budget->duty);
+  json_real(json, "crowded", budget->crowded);
   if (budget->sessions > 0) json_int(json, "sessions", budget->sessions);
   if (budget->canary.text != NULL) {
     json_text(json, "canary", budget->canary.text);

@@ -6,6 +6,20 @@
 /* Between two looks while the backfill is paused. */
 static const double PAUSE_SECONDS = 5;
 
+/* Between two looks for a free processor. */
+static const double ROOM_SECONDS = 10;
+
+/* Whoever wants all the time, or several batches at a time, takes it from the others knowingly. */
+static bool yields(const Run *run) {
+  const SpecBudget *budget = &run->plan->spec.budget;
+  return run->plan->workers <= 1 && budget->duty < 1 && budget->crowded < budget->duty;
+}
+
+double run_duty(const Run *run) {
+  const SpecBudget *budget = &run->plan->spec.budget;
+  return run->crowded ? budget->crowded : budget->duty;
+}
+
 static PressureLimits limits_of(const Run *run, int64_t last_wal) {
   const SpecBudget *budget = &run->plan->spec.budget;
   return (PressureLimits){.lag = budget->lag,
@@ -13,7 +27,8 @@ static PressureLimits limits_of(const Run *run, int64_t last_wal) {
                           .sessions = budget->sessions,
                           .canary = budget->canary.text,
                           .canary_time = budget->canary_time,
-                          .last_wal = last_wal};
+                          .last_wal = last_wal,
+                          .room = yields(run) && (run->room_at == 0 || clock_seconds() - run->room_at > ROOM_SECONDS)};
 }
 
 /* One look; an engine that cannot tell is calm. */
@@ -24,6 +39,10 @@ static bool look(Run *run, Arena *arena, int64_t last_wal, Pressure *ret, Error 
   if (ops->pressure == NULL) return true;
   if (!ops->pressure(run->engine, arena, &run->plan->shape, &limits, ret, err)) return false;
   run->wal = ret->wal;
+  if (limits.room) {
+    run->room_at = clock_seconds();
+    run->crowded = ret->crowded != NULL;
+  }
   return true;
 }
 

@@ -16,7 +16,7 @@ bool run_stopped(const Run *run) { return run->options->stop != NULL && *run->op
 static double remaining(const Run *run) {
   if (run->n_speeds == 0) return -1;
   double work = run_expected_seconds(run, run->progress.rows - run->progress.rows_done);
-  double duty = run->plan->spec.budget.duty;
+  double duty = run_duty(run);
   if (run->plan->workers > 1) work /= run->plan->workers;
   return duty > 0 ? work / duty : work;
 }
@@ -118,23 +118,31 @@ bool run_pause(const Run *run, Error *err) {
                    run->n_dates);
 }
 
+/* After so many seconds of work. */
+static void rest(Run *run, double worked) {
+  double duty = run_duty(run);
+  if (duty > 0 && duty < 1)
+    run_rest(run, worked * (1 / duty - 1),
+             run->crowded ? "resting: others are at work and the server has no processor free" : "resting");
+}
+
 /* One after another; the first batch always. */
 static bool batches(Run *run, Error *err) {
-  double duty = run->plan->spec.budget.duty;
   for (size_t from, n; run_next_batch(run, &from, &n);) {
     int64_t rows = 0;
     if (run->plan->workers > 1 && run->batches > 0) return run_at_once(run, err);
     for (size_t i = 0; i < n; i++) rows += run->dates[from + i].expected;
     if (run_stopped(run)) return run_pause(run, err);
     bool again;
-    if (!run_wait_for_gate(run, run_needed_seconds(run, rows), NULL, err) || !run_calm(run, &again, err)) return false;
+    if (!run_wait_for_gate(run, run_needed_seconds(run, rows), NULL, err)) return false;
+    double began = clock_seconds();
+    if (!run_calm(run, &again, err)) return false;
     if (again) continue;
     run_tell(run, run_label(run, from, n), false);
-    double began = clock_seconds();
     if (!run_step(run, from, n, err)) return false;
     bool more = run_next_batch(run, &from, &n);
     if (more && !run_look_back(run, err)) return false;
-    if (more && duty > 0 && duty < 1) run_rest(run, (clock_seconds() - began) * (1 / duty - 1), "resting");
+    if (more) rest(run, clock_seconds() - began);
   }
   return true;
 }

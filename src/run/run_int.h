@@ -37,6 +37,8 @@ typedef struct Run {
   size_t size;      /* dates that the next may have; 0: nothing is known */
   int64_t wal;      /* Pressure.wal of the last look; 0: none */
   bool paused;      /* because of what production feels */
+  bool crowded;     /* others are at work and no processor is free, when it was last looked */
+  double room_at;   /* when that was; 0: never */
   double shown_at;  /* when progress was last told */
   GateWatch *watch; /* of the jobs, while batches are being written; NULL: there is nothing to ask */
   const char *met;  /* which of them runs, since what is being written must stop; NULL: none */
@@ -70,6 +72,8 @@ void run_slow_down(Run *run);
 /* pressure.c: may a batch begin, by what production feels? *ret_again: not yet: it rested, or made the batch smaller,
  * so that batch and window are to be looked at again. */
 bool run_calm(Run *run, bool *ret_again, Error *err);
+/* The share of the time in which batches may be written now. */
+double run_duty(const Run *run);
 /* The look after a batch: makes the next one smaller when production felt this one. */
 bool run_look_back(Run *run, Error *err);
 

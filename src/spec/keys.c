@@ -225,6 +225,11 @@ static const SpecRow rows[] = {
     {{"budget.duty", ANY, "50 %", "50 %", "the share of the time in which the backfill works"},
      spec_read_share,
      AT(budget.duty)},
+    {{"budget.crowded", ANY, "1 %", "10 %",
+      "the same while others are at work and the server has no processor free (PostgreSQL; not asked when duty is 100 "
+      "%)"},
+     spec_read_share,
+     AT(budget.crowded)},
     {{"budget.workers", ANY, "1", "2",
       "how many batches are written at a time, each on a connection of its own (PostgreSQL); each rests by the duty"},
      spec_read_tries,

@@ -130,6 +130,7 @@ typedef struct SpecBudget {
   SpecText canary;    /* SQL that stands for production's own queries; text NULL: none */
   double canary_time; /* seconds */
   double duty;        /* 0–1 */
+  double crowded;     /* the same while others work and no processor is free */
 } SpecBudget;
 
 /* Where the backfills' own tables go in PostgreSQL. */

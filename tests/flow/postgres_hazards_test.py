@@ -102,7 +102,7 @@ class Scene(PostgresFlow):
 class Hazards(Scene):
     def test_03_rows_and_done_mark_commit_together(self):
         """At every moment of a run the change set holds exactly the rows of the dates that are marked done."""
-        spec = self.spec(SPEC, budget="budget: {duty: 20 %, batch: 50ms}")
+        spec = self.spec(SPEC, budget="budget: {duty: 20 %, crowded: 100 %, batch: 50ms}")
         self.plan(spec)
         run = self.start("run", spec)
         wait_until(lambda: self.objects() or run.poll() is not None, what="the change set")

@@ -28,7 +28,7 @@ correct: as in the source
 changes: v
 recompute: SELECT day, id, v FROM source WHERE day >= :from AND day < :to
 """
-SLOW = "budget: {duty: 20 %, batch: 100ms}"
+SLOW = "budget: {duty: 20 %, crowded: 100 %, batch: 100ms}"
 NOW = "SELECT day, id, v FROM fact ORDER BY id"
 RIGHT = "SELECT s.day, id, CASE WHEN s.day BETWEEN '2024-01-03' AND '2024-02-07' THEN s.v ELSE f.v END FROM fact f JOIN source s USING (id) ORDER BY id"
 
@@ -564,7 +564,7 @@ class Sessions(OnServer):
                 self.tearDown()
                 self.setUp()
                 self.sql(f"ALTER ROLE worker IN DATABASE {self.name} SET {setting}")
-                spec = self.spec(SPEC.replace("SELECT day, id, v FROM source", "SELECT day, id, v + (SELECT count(pg_sleep(0.1)) * 0)::int AS v FROM source"), budget="budget: {duty: 30 %, batch: 300ms}")
+                spec = self.spec(SPEC.replace("SELECT day, id, v FROM source", "SELECT day, id, v + (SELECT count(pg_sleep(0.1)) * 0)::int AS v FROM source"), budget="budget: {duty: 30 %, crowded: 100 %, batch: 300ms}")
                 for words in (["plan"], ["run"], ["swap", "--yes"]):
                     self.tidegate(*words, spec)
                 self.assertEqual(self.rows(NOW), self.right)

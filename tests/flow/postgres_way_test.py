@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import harness
@@ -352,7 +353,7 @@ class Slow(PostgresFlow):
     def setUp(self):
         super().setUp()
         self.before, self.right = self.rows(self.NOW), self.rows(self.RIGHT)
-        self.file = self.spec(self.SPEC, budget=f"budget: {{duty: {self.duty}, batch: 100ms}}")
+        self.file = self.spec(self.SPEC, budget=f"budget: {{duty: {self.duty}, crowded: 100 %, batch: 100ms}}")
         self.plan(self.file)
 
     def batches(self):
@@ -420,6 +421,36 @@ class Carrying(Slow):
         self.assertEqual(self.rows(self.NOW), self.before)
         self.tidegate("swap", self.file, "--yes")
         self.assertEqual(self.rows(self.NOW), self.right)
+
+
+class Crowded(Slow):
+    """Others compute on every processor there is: a batch is written now and then only."""
+
+    def test_a_run_yields_to_others(self):
+        busy = [self.connect() for _ in range(2 * os.cpu_count())]
+        computing = [threading.Thread(target=self.compute, args=(db,)) for db in busy]
+        for thread in computing:
+            thread.start()
+        try:
+            file = self.spec(self.SPEC.replace("2024-02-07", "2024-01-09"), name="few.yaml", budget="budget: {duty: 50 %, crowded: 5 %}")
+            self.plan(file)
+            begin = time.monotonic()
+            self.tidegate("run", file)
+            took = time.monotonic() - begin
+        finally:
+            for db in busy:
+                db.cancel()
+            for thread in computing:
+                thread.join()
+        *earlier, _ = self.rows("SELECT seconds FROM tidegate.batch ORDER BY backfill, number")
+        self.assertGreater(len(earlier), 1)
+        self.assertGreater(took, 15 * sum(seconds for seconds, in earlier))
+
+    def compute(self, db):
+        try:
+            db.cursor().execute("SELECT sum(sqrt(i)) FROM generate_series(1, 2000000000) i")
+        except psycopg2.errors.QueryCanceled:
+            pass
 
 
 class Leases(Slow):

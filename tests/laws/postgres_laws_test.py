@@ -443,7 +443,7 @@ class Law09(Laws):
         self.swapped(spec)
 
     def test_law_09_nothing_sleeps_holding_a_lock(self):
-        spec = self.spec(SPEC, budget="budget: {duty: 5 %, batch: 50ms}")
+        spec = self.spec(SPEC, budget="budget: {duty: 5 %, crowded: 100 %, batch: 50ms}")
         self.plan(spec)
         run, rested = self.start("run", spec), 0
         end = time.monotonic() + 6
