@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "cli/session.h"
+#include "jobs/live.h"
+#include "time/quantity.h"
 #include "view/words.h"
 
 static int run(Session *session);
@@ -26,7 +28,8 @@ const Command command_doctor = {
     .about =
         "Looks and changes nothing: does the database open, can it be written, what settings has it, is there a "
         "ledger and of which version, are there leftover objects, is the tz database here, do the clocks agree, "
-        "is there disk space. On PostgreSQL also: the server's version, whether it is the primary, TLS, a pooler, "
+        "is there disk space, and can it be told whether the jobs of tidegate.yaml run now. On PostgreSQL also: the "
+        "server's version, whether it is the primary, TLS, a pooler, "
         "and what this role may do with the ledger and with TARGET, or with all targets of tidegate.yaml."
         "\n\n"
         "With --grant it prints SQL instead and runs nothing of it: what a DBA runs, in that database, so that ROLE "
@@ -194,6 +197,45 @@ static void look_at_ledger(Finder *finder) {
     tell(finder, HEALTH_BAD, "ledger", err.message, error_hint_text(&err));
 }
 
+/* ---- the jobs ---------------------------------------------------------------------------------------------------- */
+
+/* Can it be told whether the job runs now? */
+static void look_at_job(Finder *finder, const char *name, const SpecSchedule *when, const SpecLive *live) {
+  Arena *arena = &finder->session->arena;
+  JobAsk ask = {.name = name, .live = live, .guard = when->guard};
+  JobAnswer answer;
+  const char *what = arena_printf(arena, "job %s", name);
+  char since[48] = "";
+  if (!jobs_can_ask(live)) {
+    tell(finder, HEALTH_NOTE, what, "nothing says how to ask whether it runs now: its schedule alone is known",
+         "write live under it, for example live: {application: nightly_load}");
+    return;
+  }
+  jobs_ask(arena, finder->session->engine, &ask, &answer);
+  jobs_ask_end(&ask);
+  if (answer.since != 0) instant_rfc3339(answer.since, zone_utc(), since);
+  if (answer.state == JOB_UNKNOWN)
+    tell(finder, HEALTH_BAD, what, arena_printf(arena, "whether it runs cannot be told: %s", answer.why), answer.todo);
+  else if (answer.state == JOB_RUNNING)
+    tell(finder, HEALTH_GOOD, what,
+         arena_printf(arena, "runs%s%s: %s", since[0] == '\0' ? "" : " since ", since, answer.why), "");
+  else if (answer.late || answer.failed)
+    tell(finder, HEALTH_NOTE, what, arena_printf(arena, "does not run; %s", answer.why),
+         answer.late ? "a backfill waits until it has run, or its schedule is paused"
+                     : "look at it first: somebody may start it again at any time");
+  else
+    tell(finder, HEALTH_GOOD, what, "does not run now, as far as everything says that was asked", "");
+}
+
+static void look_at_jobs(Finder *finder) {
+  const Spec *spec = &finder->session->spec;
+  const SpecProduction *production = &spec->production;
+  if (production->when.expression.text != NULL || jobs_can_ask(&production->live))
+    look_at_job(finder, "production", &production->when, &production->live);
+  for (size_t i = 0; i < spec->n_jobs; i++)
+    look_at_job(finder, spec->jobs[i].name.text, &spec->jobs[i].when, &spec->jobs[i].live);
+}
+
 /* ---- the rights of a role --------------------------------------------------------------------------------------- */
 
 static bool may_grant(const Session *session, size_t n_targets, Error *err) {
@@ -253,6 +295,7 @@ static int run(Session *session) {
   look_at_clock(&finder);
   look_at_space(&finder);
   look_at_ledger(&finder);
+  look_at_jobs(&finder);
   look_at_machine(&finder);
   if (session->json) {
     json_array_end(&finder.json);

@@ -94,8 +94,10 @@ bool http_ask(Http *http, const HttpQuestion *question, long *ret_status, Buf *r
   curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &status);
   curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, NULL);
   curl_slist_free_all(headers);
-  if (code != CURLE_OK)
-    return error_set(err, ERR_DATABASE, "%s does not answer: %s", question->url, curl_easy_strerror(code));
+  if (code != CURLE_OK) {
+    error_set(err, ERR_DATABASE, "%s does not answer: %s", question->url, curl_easy_strerror(code));
+    return error_hint(err, "is it up, is that its address, and may this machine reach it?");
+  }
   if (status >= 300 && status < 400) {
     error_set(err, ERR_DATABASE, "%s sends the question to another address (status %ld), which is not followed",
               question->url, status);

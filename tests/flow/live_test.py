@@ -477,6 +477,23 @@ class Sqlite(Flow):
         self.tidegate("swap", spec, "--yes")
         self.assertEqual(self.value(RIGHT), 0)
 
+    def test_doctor_says_what_can_be_asked(self):
+        (self.folder / "tidegate.yaml").write_text(f"""
+database: db.sqlite
+{live(lock_file=str(self.lock))}
+jobs:
+  silent: {{writes: [fact], schedule: "0 2 * * *", zone: UTC, p95: 5m}}
+  hourly: {{writes: [fact], schedule: "0 * * * *", zone: UTC, p95: 5m, live: {{running: SELECT count(*) FROM gone}}}}
+""", encoding="utf-8")
+        facts = {fact["what"]: fact for fact in self.run_tidegate("doctor", "--json").json["looked_at"]}
+        self.assertEqual(facts["job production"]["health"], "ok")
+        self.assertEqual(facts["job silent"]["health"], "note")
+        self.assertEqual(facts["job hourly"]["health"], "bad")
+        self.assertIn("gone", facts["job hourly"]["how"])
+        self.lock.write_text(str(os.getpid()), encoding="utf-8")
+        facts = {fact["what"]: fact for fact in self.run_tidegate("doctor", "--json").json["looked_at"]}
+        self.assertIn(f"process {os.getpid()}", facts["job production"]["how"])
+
 
 if __name__ == "__main__":
     harness.main()
