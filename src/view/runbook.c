@@ -160,6 +160,9 @@ static void when_allowed(Page *page, const RunbookFacts *facts) {
                                     : arena_printf(arena, "%s%s%s, except beside the jobs above", spec->idle.text,
                                                    zone == NULL ? "" : ", ", zone == NULL ? "" : zone));
   freezes(page, spec);
+  page->passing = true;
+  page_fact(page, "next windows", runbook_windows(arena, facts));
+  page->passing = false;
   page_say(page, PAGE_NEVER, "start what cannot end before the next run, its guard included.");
 }
 

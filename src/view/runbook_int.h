@@ -29,6 +29,9 @@ Hand hand_of(Page *page, const RunbookFacts *facts, const HandNames *names);
 void hand_set(Hand *hand, const char *word, const char *text);
 /* A template with its words filled in. */
 const char *hand_fill(const Hand *hand, const char *text);
+/* runbook_fold.c: breaks long lines where SQL does not mind: not in a quoted text, and not where a comment or a command
+ * of the client could be meant. */
+void hand_fold(Buf *out, Arena *arena, const char *text);
 /* A block of statements: templates one after the other, NULL where there is none for the engine. */
 typedef struct HandSql {
   const char *sqlite, *postgres;
@@ -63,6 +66,8 @@ const char *hand_range(const Hand *hand, DateRange range);
 
 /* runbook_jobs.c */
 void runbook_jobs(Page *page, const RunbookFacts *facts);
+/* runbook_windows.c: the next ones as text, or why they cannot be told */
+const char *runbook_windows(Arena *arena, const RunbookFacts *facts);
 /* runbook_left.c: with what Tidegate left in the database */
 void runbook_left(Page *page, const RunbookFacts *facts);
 /* runbook_hand.c: without it */

@@ -138,11 +138,13 @@ static void exchange(Hand *hand) {
   HAND_SQL(hand, {NULL, sql_runbook_postgres_exchanged});
   page_say(page, PAGE_TEXT,
            "Where they are in production, this prints the statements that put the old partitions back; run them in one "
-           "transaction, then the two that mark it.");
+           "transaction. With Tidegate at hand `tidegate rollback` is the better way.");
   HAND_SQL(hand, {NULL, sql_runbook_postgres_exchange_back});
-  HAND_SQL(hand, {NULL, sql_runbook_postgres_mark_rolled_back});
-  page_say(page, PAGE_NEVER,
-           "drop the partitions that were taken out: rows that were written since stay behind in them.");
+  page_say(
+      page, PAGE_NEVER,
+      "finish or discard such a backfill afterwards, and do not drop the partitions that were taken out: the ledger "
+      "knows nothing of this, the old partitions have Tidegate's names now, and rows that were written since stay "
+      "behind in the others.");
 }
 
 static void without_columns(Page *page, const RunbookFacts *facts) {

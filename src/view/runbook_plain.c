@@ -26,7 +26,8 @@ static void wrapped(Buf *out, Arena *arena, const char *lead, size_t indent, con
   size_t column = paint_columns(lead);
   bool start = true;
   buf_puts(out, lead);
-  if (column >= indent && column > 0 && lead[strlen(lead) - 1] != ' ') {
+  size_t n_lead = strlen(lead);
+  if (column >= indent && n_lead > 0 && lead[n_lead - 1] != ' ') {
     buf_putc(out, '\n');
     column = 0;
   }

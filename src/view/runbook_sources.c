@@ -24,7 +24,7 @@ static void compare(RunbookFindings *findings, const RunbookJob *job, const JobH
   const SpecSchedule *when = job->when;
   Arena *arena = findings->arena;
   if (now->refusal != NULL) {
-    runbook_find(findings, "source", "pause it for a backfill, or declare how to ask whether it runs now",
+    runbook_find(findings, "from", "pause it for a backfill, or declare how to ask whether it runs now",
                  "when %s runs can no longer be foreseen: %s says: %s", job->name, when->from.text, now->refusal);
     return;
   }
@@ -69,7 +69,7 @@ void runbook_check_sources(RunbookFindings *findings, Engine *engine, const Runb
       runbook_find(findings, "job_gone", "does the job still exist? Correct its from, or take it out",
                    "%s is not where tidegate.yaml says it was read: %s", job->name, err.message);
     else
-      runbook_find(findings, "source", error_hint_text(&err),
+      runbook_find(findings, "from", error_hint_text(&err),
                    "where schedule and duration of %s were read cannot be asked: %s", job->name, err.message);
   }
 }

@@ -5,8 +5,6 @@
 #include "view/runbook_int.h"
 #include "view/runbook_sql.h"
 
-enum { LINE = 76 }; /* of a statement; with the indent of the plain text 80 */
-
 const char *hand_quoted(Arena *arena, const char *prefix, const char *name, char quote) {
   BUF_SCOPED out = {0};
   buf_putc(&out, quote);
@@ -291,69 +289,13 @@ const char *hand_fill(const Hand *hand, const char *text) {
   return arena_strdup(hand->page->arena, buf_text(&out));
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------ */
-
-/* Does a clause begin here? Lines are broken before it rather than anywhere. */
-static bool is_clause(const char *text) {
-  static const char *const words[] = {"FROM ",  "WHERE ", "AND ",  "OR ",     "SET ",   "SELECT ", "VALUES ",
-                                      "ORDER ", "GROUP ", "JOIN ", "HAVING ", "UNION ", "WHEN ",   "(SELECT "};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (strncmp(text, words[i], strlen(words[i])) == 0) return true;
-  return false;
-}
-
-/* The blank outside of quotes among the first `most` bytes at which the line is best broken; 0: none. */
-static size_t best_blank(const char *line, size_t n, size_t most) {
-  size_t found = 0, clause = 0;
-  char quote = '\0';
-  for (size_t i = 0; i < n && (i <= most || found == 0); i++) {
-    if (quote != '\0')
-      quote = line[i] == quote ? '\0' : quote;
-    else if (line[i] == '\'' || line[i] == '"')
-      quote = line[i];
-    else if (line[i] == ' ' && i > 2)
-      found = i;
-    if (found == i && i > most / 3 && is_clause(line + i + 1)) clause = i;
-  }
-  return clause > 0 ? clause : found;
-}
-
-static bool unbalanced(const char *line, size_t n) {
-  size_t quotes = 0;
-  for (size_t i = 0; i < n; i++) quotes += line[i] == '\'' || line[i] == '"';
-  return quotes % 2 == 1;
-}
-
-/* Breaks long lines where SQL does not mind: not in a quoted text, and not where a comment or a command of the client
- * could be meant. */
-static void put_folded(Buf *out, Arena *arena, const char *text) {
-  for (bool more = *text != '\0'; more;) {
-    size_t n = strcspn(text, "\n");
-    const char *line = arena_strndup(arena, text, n), *indent = "";
-    bool leave = *line == '\\' || *line == '.' || strstr(line, "--") != NULL || strchr(line, '$') != NULL ||
-                 strstr(line, "/*") != NULL || unbalanced(line, n);
-    for (size_t left = n; !leave && left + strlen(indent) > LINE;) {
-      size_t at = best_blank(line, left, LINE - strlen(indent));
-      if (at == 0) break;
-      buf_printf(out, "%s%.*s\n", indent, (int)at, line);
-      line += at + 1;
-      left -= at + 1;
-      indent = "  ";
-    }
-    buf_printf(out, "%s%s", indent, line);
-    more = text[n] == '\n';
-    text += n + (more ? 1 : 0);
-    if (more) buf_putc(out, '\n');
-  }
-}
-
 void hand_sql(Hand *hand, const HandSql *templates, size_t n) {
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < n; i++) {
     const char *text = hand->postgres ? templates[i].postgres : templates[i].sqlite;
     if (text == NULL) continue;
     if (out.len > 0) buf_putc(&out, '\n');
-    put_folded(&out, hand->page->arena, hand_fill(hand, text));
+    hand_fold(&out, hand->page->arena, hand_fill(hand, text));
   }
   if (out.len > 0) page_code(hand->page, "sql", buf_text(&out));
 }

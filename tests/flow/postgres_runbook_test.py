@@ -54,6 +54,36 @@ class Forms(runbook_test.Forms, PostgresFlow):
         (self.folder / "tidegate.yaml").write_text(text.replace(self.cluster.folder, "/nowhere"), encoding="utf-8")
 
 
+class Questions(runbook_test.Questions, PostgresFlow):
+    def test_sessions_and_locks(self):
+        sessions, one = self.blocks("{application: \"it's me\", role: nobody, advisory_lock: '4294967338'}", "sql")
+        two = self.blocks("{advisory_lock: '7,42'}", "sql")[0]
+        client = runbook_test.Client(["psql", "-X", "-A", "-t", self.database], r"\echo")
+        self.assertEqual([client.block(text) for text in (sessions, one, two)], [[[]], [[]], [[]]])
+        job = self.connect()
+        job.cursor().execute("SET application_name = 'it''s me'; SELECT pg_advisory_lock(4294967338); SELECT pg_advisory_lock(7, 42)")
+        pid = str(job.get_backend_pid())
+        self.assertTrue(client.block(sessions)[0][0].startswith(pid + "|it's me|"))
+        self.assertEqual([client.block(text)[0] for text in (one, two)], [[pid + "|t"]] * 2)
+        job.close()
+        client.close()
+
+    def test_a_session_that_does_not_end_is_ended(self):
+        """What the step “Stop one that is running” has for a statement that goes on."""
+        self.blocks(None)
+        document = runbook_test.sections(self.tidegate("runbook", "t").out)
+        text = [text for _, text in document[(runbook_test.LEFT, "Stop one that is running")]][2]
+        client = runbook_test.Client(["psql", "-X", "-A", "-t", self.database], r"\echo")
+        ours = self.connect()
+        ours.cursor().execute("SET application_name = 'tidegate'")
+        other = self.connect()
+        listed, ended = client.block(text)
+        self.assertEqual([line.split("|")[0] for line in listed], [str(ours.get_backend_pid())])
+        self.assertEqual(ended, [f"{listed[0].split('|')[0]}|t"])
+        other.cursor().execute("SELECT 1")
+        client.close()
+
+
 class Check(runbook_test.Check, PostgresFlow):
     def make_tables(self):
         self.sql("CREATE TABLE orders(day date, id int); CREATE TABLE sales(day date NOT NULL, id int NOT NULL, net int, PRIMARY KEY (day, id));"

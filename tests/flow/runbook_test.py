@@ -1,12 +1,16 @@
 """The runbook: its SQL typed into the real client, statement by statement, does what Tidegate would do; its three forms
 say the same; --check finds what is missing, each thing once."""
 
+import base64
 import html.parser
+import http.server
+import json
 import os
 import re
 import shutil
 import subprocess
 import textwrap
+import threading
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -539,6 +543,7 @@ class Forms(Flow):
         result = self.tidegate("runbook", "t")
         for part in ("rests on tidegate.yaml alone", "#night", "board", "next runs", "SELECT lease_owner", "With Tidegate"):
             self.assertIn(part, result.out.replace("\\", ""))
+        self.assertRegex(result.out, r"next windows \|.* \d{4}-\d\d-\d\d 02:20 UTC to \d{4}-\d\d-\d\d 01:45 UTC")
         self.assertNotIn("rests on tidegate.yaml alone", up)
         self.assertIn("UPDATE", up)
         self.assertNotIn(" AS p SET", result.out)
@@ -546,6 +551,87 @@ class Forms(Flow):
         found = self.tidegate("runbook", "--check", "t.md", "--json", code=INCOMPLETE).json["targets"][0]["findings"]
         self.assertIn("database", [finding["what"] for finding in found])
         self.assertNotIn("file", [finding["what"] for finding in found])
+
+
+
+class Airflow(http.server.BaseHTTPRequestHandler):
+    """As much of Airflow as the runbook's lines ask."""
+
+    def answer(self, status, text):
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        right = self.path == "/auth/token" and body == {"username": "me", "password": "s3cret"}
+        self.answer(*((201, '{"access_token": "t0ken"}') if right else (401, "")))
+
+    def do_GET(self):
+        basic = "Basic " + base64.b64encode(b"me:s3cret").decode()
+        wanted = {"v2": "Bearer t0ken", "v1": basic}[self.path.split("/")[2]]
+        right = self.headers["Authorization"] == wanted and self.path.endswith("/dags/load/dagRuns?state=running&state=queued")
+        self.answer(*((200, '{"dag_runs": ["it runs"]}') if right else (401, "")))
+
+    def log_message(self, *args):
+        """Nothing."""
+
+
+class Questions(Flow):
+    """Whether a job runs now, asked as the document has it."""
+
+    step = ("When production runs", "The job load")
+
+    def blocks(self, live, language="sh"):
+        self.sql("CREATE TABLE IF NOT EXISTS t(day date PRIMARY KEY, v int); CREATE TABLE IF NOT EXISTS runs(ended int)")
+        (self.folder / "tidegate.yaml").write_text(
+            f"database: '{self.named}'\njobs:\n  load:\n    writes: [t]\n    schedule: '0 2 * * *'\n    p95: 5m\n{f'    live: {live}' if live else ''}\n"
+            "targets: {t: {}}\n", encoding="utf-8")
+        return [text for kind, text in sections(self.tidegate("runbook", "t").out).get(self.step, []) if kind == language]
+
+    def shell(self, line, **env):
+        return subprocess.run(["sh"], input=line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+                              env={**os.environ, **env}, timeout=60).stdout
+
+    def test_airflow(self):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Airflow)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            live = f"{{airflow: {{url: 'http://127.0.0.1:{server.server_port}', dag: load, user: me, password_env: PW}}}}"
+            three, two = self.blocks(live)
+            self.assertIn("it runs", self.shell(three, PW="s3cret"))
+            self.assertIn("it runs", self.shell(two, PW="s3cret"))
+            self.assertNotIn("it runs", self.shell(two, PW="wrong"))
+            only = self.blocks(live.replace("user: me, password_env: PW", "token_env: TOK, version: 3"))
+            self.assertEqual(len(only), 1)
+            self.assertIn("it runs", self.shell(only[0], TOK="t0ken"))
+        finally:
+            server.shutdown()
+            thread.join()
+            server.server_close()
+
+    def test_machine(self):
+        name = f"nightly-{os.getpid()}"
+        lock = self.folder / "a lock"
+        process, file, command = self.blocks(f"{{process: '{name}', lock_file: '{lock}', command: [sh, -c, 'exit 1']}}")
+        self.assertEqual(self.shell(process.replace(name, "no" + name + "x")).strip(), "")
+        with subprocess.Popen(["sh", "-c", f"read line; : {name}"], stdin=subprocess.PIPE) as job:
+            self.assertIn(str(job.pid), self.shell(process))
+            job.stdin.close()
+        self.assertIn("No such file", self.shell(file))
+        lock.write_text("", encoding="utf-8")
+        self.assertIn(str(lock), self.shell(file))
+        self.assertEqual(self.shell(command).strip(), "1")
+
+    def test_sql(self):
+        blocks = self.blocks("{running: SELECT count(*) FROM runs WHERE ended IS NULL, heartbeat: SELECT max(ended) FROM runs, heartbeat_within: 2m}", "sql")
+        self.sql("INSERT INTO runs VALUES (NULL), (7)")
+        self.assertEqual([self.value(text) for text in blocks], [1, 7])
+
+    def test_nothing_declared(self):
+        self.assertEqual(self.blocks(None), [])
+        self.assertIn("How to tell whether load runs now is not declared", self.tidegate("runbook", "t").out)
 
 
 COMPLETE = """
@@ -641,7 +727,7 @@ class Check(Flow):
 
     def test_the_source_of_a_schedule(self):
         self.write()
-        for line, what in ((f"30 {self.hour} * * * /opt/load", "schedule_changed"), (f"0 {self.hour} * * * /opt/other", "job_gone"), ("@reboot /opt/load", "source")):
+        for line, what in ((f"30 {self.hour} * * * /opt/load", "schedule_changed"), (f"0 {self.hour} * * * /opt/other", "job_gone"), ("@reboot /opt/load", "from")):
             with self.subTest(line):
                 self.crontab.write_text(f"CRON_TZ=UTC\n{line}\n", encoding="utf-8")
                 self.assertEqual(self.found(), [what])
