@@ -106,7 +106,7 @@ static void simple(ShellRun *run, const ShellNode *node, ShellInput input, Shell
     run->choice = choice;
     run->widest = 1;
     redirect(run, node, &own, &file);
-    shell_expand(run, node->words + first, node->n_words - first, &fields);
+    shell_expand(run, first < node->n_words ? &node->words[first] : NULL, node->n_words - first, &fields);
     if (run->widest > widest) widest = run->widest;
     while (fields.n > 0 && *fields.items[0] == '\0') fields.items++, fields.n--;
     ShellCommand command = {fields.items, fields.n, own};
