@@ -130,7 +130,10 @@ static void rest(Run *run, double worked) {
 static bool batches(Run *run, Error *err) {
   for (size_t from, n; run_next_batch(run, &from, &n);) {
     int64_t rows = 0;
-    if (run->plan->workers > 1 && run->batches > 0) return run_at_once(run, err);
+    if (run->plan->workers > 1 && run->batches > 0) {
+      if (!run_at_once(run, err)) return false;
+      continue;
+    }
     for (size_t i = 0; i < n; i++) rows += run->dates[from + i].expected;
     if (run_stopped(run)) return run_pause(run, err);
     bool again;

@@ -222,6 +222,17 @@ class Workers(Crew):
     def test_what_a_total_is_at_fault_for(self):
         self.held(self.TOTAL, "total-check")
 
+    def test_a_fault_that_comes_and_goes(self):
+        """What passes when the batch is written once more, alone, holds the backfill all the same."""
+        self.sql("""CREATE FUNCTION alone() RETURNS boolean LANGUAGE sql STABLE AS
+            $$ SELECT count(*) < 2 FROM pg_stat_activity WHERE application_name = 'tidegate' AND wait_event = 'PgSleep'
+                 OR pid = pg_backend_pid() $$""")
+        spec = self.planned(SPEC + "checks: {rows: [\"day < '2024-01-12' OR alone()\"]}\n")
+        self.slow(0.05, "2024-01-12")
+        self.tidegate("run", spec, code=HELD)
+        self.assertEqual((self.state(), self.rows("SELECT DISTINCT kind FROM tidegate.finding")), ("held", [("row-check",)]))
+        self.assertEqual(self.value("SELECT count(*) FROM tidegate.date WHERE batch IN (SELECT batch FROM tidegate.finding)") > 0, True)
+
     def test_a_statement_that_fails(self):
         """It is no finding: nothing is held, and the same command carries on."""
         self.sql("UPDATE orders SET rate = 0 WHERE day = '2024-01-25'")
