@@ -29,6 +29,11 @@ class Typed(runbook_test.Typed, PostgresFlow):
     slowly = "WITH w AS MATERIALIZED (SELECT pg_sleep(0.3) AS x)"
     bag_scene = runbook_test.Typed.bag_scene.replace("day TEXT", "day date")
 
+    trigger = """CREATE TABLE audit(id int);
+    CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO audit VALUES (new.id); RETURN new; END$$;
+    CREATE TRIGGER noted AFTER UPDATE ON sales FOR EACH ROW EXECUTE FUNCTION note()"""
+    stamps, stamp, stamp_spec = "timestamptz", "'{}+00'", ""
+
     def make_scene(self):
         """It is there already."""
 

@@ -360,6 +360,57 @@ class Typed(Flow):
         client.block(blocks[-1])
         self.assertEqual((self.objects(), self.state()), ([], "discarded"))
 
+    # -- triggers, time stamps
+
+    trigger = """CREATE TABLE audit(id int);
+    CREATE TRIGGER noted AFTER UPDATE ON sales BEGIN INSERT INTO audit VALUES (new.id); END;"""
+
+    def test_triggers_that_are_to_be_skipped_are(self):
+        self.sql(self.trigger)
+        with (self.folder / "tidegate.yaml").open("a", encoding="utf-8") as file:
+            file.write("triggers: skip\n")
+        self.built(self.file)
+        document, client = self.document(), self.client()
+        self.steps(client, document, LEFT, "Look at the state of a backfill", only=[0])
+        for step in ("Publish it", "Take it back"):
+            self.steps(client, document, LEFT, step)
+        self.assertEqual(self.rows(NOW), self.before)
+        self.recomputed(client, document)
+        for step in ("Compare with production", "Publish in one transaction", "Take it back by hand"):
+            self.steps(client, document, OWN, step)
+        self.assertEqual(self.rows("SELECT * FROM audit"), [])
+        client.one("UPDATE sales SET net = 1 WHERE day = '2024-01-01' AND id = 2;")
+        self.assertEqual(self.rows("SELECT * FROM audit"), [(2,)], "afterwards they fire again, in that session too")
+
+    stamps = "INTEGER"
+    stamp = "CAST(strftime('%s', '{}') AS INTEGER)"
+    stamp_spec = "date_column: at\ndate_kind: unix_seconds\n"
+
+    def test_time_stamps_of_a_zone(self):
+        """A day ends at its own midnight, also as the range is typed; 10 March 2024 has 23 hours."""
+        at = self.stamp.format
+        self.sql(f"CREATE TABLE ev(at {self.stamps} NOT NULL, id int NOT NULL, v text, PRIMARY KEY (at, id));"
+                 + "".join(f"INSERT INTO ev VALUES ({at(when)}, {i}, 'old');" for i, when in enumerate(
+                     ("2024-03-09 04:59:00", "2024-03-09 05:00:00", "2024-03-10 04:59:59", "2024-03-10 05:00:00",
+                      "2024-03-11 03:59:59", "2024-03-11 04:00:00", "2024-03-12 05:00:00"))))
+        spec = self.spec("target: ev\nrange: 2024-03-09..2024-03-10\nwrong: w\ncorrect: c\nchanges: v\nzone: America/New_York\n"
+                         f"checks: {{rows: [v = 'new']}}\n{self.stamp_spec}recompute: |\n  SELECT at, id, 'new' AS v\n"
+                         "  FROM ev WHERE at >= :from AND at < :to AND :from_unix < :to_unix AND :from_date < :to_date\n", name="ev.yaml")
+        now = "SELECT id, v FROM ev ORDER BY 1"
+        before = self.rows(now)
+        self.tidegate("backfill", spec, "--yes")
+        right = self.rows(now)
+        self.assertEqual([v for _, v in right], ["old", "new", "new", "new", "new", "old", "old"])
+        self.tidegate("rollback", spec)
+        document, client = sections(self.tidegate("runbook", "ev").out), self.client()
+        for _, text in document[(OWN, "Before anything")]:
+            client.block(text)
+        for step in ("Look at what is wrong", "Make a shadow", "Recompute a batch", "Compare with production", "Publish in one transaction"):
+            self.steps(client, document, OWN, step)
+        self.assertEqual(self.rows(now), right)
+        self.steps(client, document, OWN, "Take it back by hand")
+        self.assertEqual(self.rows(now), before)
+
     # -- without a key
 
     bag_scene = """
