@@ -187,8 +187,8 @@ bool schedule_previous(const Schedule *schedule, Instant before, GapPolicy gap, 
 }
 
 bool schedule_next_any(const Schedule *schedule, Instant after, Instant *ret_at) {
-  if (schedule->rule.anytime && after >= INSTANT_MIN && after < INSTANT_MAX) {
-    *ret_at = after + 1;
+  if (schedule->rule.anytime && after < INSTANT_MAX) {
+    *ret_at = after < INSTANT_MIN ? INSTANT_MIN : after + 1;
     return true;
   }
   return next_fire(schedule, after, READ_GAP_END | READ_SHIFTED | READ_FIRST | READ_SECOND, ret_at);
