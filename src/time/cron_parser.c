@@ -24,14 +24,17 @@ static bool is_any(const CronReader *reader) {
   return reader->end - reader->text == 1 && (*reader->text == '*' || *reader->text == '?');
 }
 
+static bool twice(CronReader *reader) {
+  return cron_refuse(reader, "cron-parser refuses a value that its list holds twice", "write each value once");
+}
+
 /* Adds what is not there yet; a value that is there twice is refused, as it is there. */
 static bool add(CronReader *reader, int first, int last, int step) {
   CronReader piece = *reader;
   piece.bits = 0;
   cron_add(&piece, first, last, step);
   if (reader->field == &fields[WEEKDAY]) piece.bits = (piece.bits | piece.bits >> 7) & CRON_ALL_WEEKDAYS;
-  if (reader->bits & piece.bits)
-    return cron_refuse(reader, "cron-parser refuses a value that its list holds twice", "write each value once");
+  if (reader->bits & piece.bits) return twice(reader);
   reader->bits |= piece.bits;
   return true;
 }
@@ -50,12 +53,14 @@ static bool take_piece(CronReader *reader, CronDays *days) {
   const CronField *field = reader->field;
   int first = field->min, last = field->max, step = 1;
   if (field == &fields[DAY] && cron_take(reader, 'L')) {
+    if (days->from_end != 0) return twice(reader);
     days->from_end = 1;
     return true;
   }
   bool any = cron_take(reader, '*') || cron_take(reader, '?'), range = any;
   if (!any && !take_value(reader, &first)) return false;
   if (!any && field == &fields[WEEKDAY] && cron_take(reader, 'L')) {
+    if (days->nth[0] >> first % 7 & 1) return twice(reader);
     days->nth[0] |= (uint8_t)(1 << first % 7);
     return true;
   }

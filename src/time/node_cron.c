@@ -4,8 +4,8 @@
 #include "time/cron_field.h"
 
 /*
- * node-cron of npm as its release 4 has it: src/pattern and src/time. Both day fields must match; a range that goes
- * down is turned round; a step needs a range or `*`.
+ * node-cron of npm as its release 4.6 has it: src/pattern and src/time. Both day fields must match; a range that goes
+ * down goes round the end of the field (up to 4.5 it was turned round); a step needs a range or `*`.
  */
 
 enum { SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY, N_FIELDS };
@@ -37,6 +37,20 @@ static bool take_value(CronReader *reader, int *ret) {
     return true;
   }
   return cron_take_value(reader, ret);
+}
+
+/* Round the end of the field if need be, in steps that go on evenly. */
+static void add_range(CronReader *reader, int first, int last, int step) {
+  const CronField *field = reader->field;
+  int max = field == &fields[WEEKDAY] ? 6 : field->max, size = max - field->min + 1;
+  if (first <= last) {
+    cron_add(reader, first, last, step);
+    return;
+  }
+  for (int value = first; value <= last + size; value += step) {
+    int round = value > max ? value - size : value;
+    cron_add(reader, round, round, 1);
+  }
 }
 
 static bool bad_day(CronReader *reader) {
@@ -82,7 +96,7 @@ static bool take_piece(CronReader *reader, CronDays *days) {
   }
   if (range && cron_take(reader, '/') && !cron_take_step(reader, &step)) return false;
   if (!range) last = first;
-  cron_add(reader, first < last ? first : last, first < last ? last : first, step);
+  add_range(reader, first, last, step);
   return true;
 }
 

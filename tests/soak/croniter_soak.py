@@ -109,8 +109,8 @@ def by_design(case, ours, real):
         if case.expression.startswith("@") and case.expression != case.expression.strip():
             return "the real one knows no shorthand with a blank beside it"
         return None
-    if isinstance(ours, str) and re.search(r"[-][0]+(/| |$)", case.expression):
-        return "the real one does not look at the upper bound of a range, 0"
+    if isinstance(ours, str) and re.search(r"-(0+|\d{3})([/, ]|$)", case.expression):
+        return "the real one does not look whether the upper bound of a range is too low"
     at = None if isinstance(ours, str) else min(set(ours) ^ set(real), default=None)
     if at is None:
         return None

@@ -67,6 +67,8 @@ static void refused_with_the_reason(void **state) {
                  {"1,1 * * * *", "twice", "once"},
                  {"1-5,3 * * * *", "twice", "once"},
                  {"0 0 * * 0,7", "twice", "once"},
+                 {"0 0 * * 5L,5L", "twice", "once"},
+                 {"0 0 L,L * *", "twice", "once"},
                  {"0 0 15W * *", "'W'", "14-16"},
                  {"0 0 * * L", "'L'", "28-31"},
                  {"0 0 * * 1#6", "'#'", "5#2"},
