@@ -12,7 +12,7 @@ static const CronDialect aws = {"aws", "minute, hour, day of month, month, day o
 static const char forms[] = "write cron(0 10 ? * MON-FRI *), rate(5 minutes) or at(2026-03-01T02:00:00)";
 
 static bool parse_cron(Arena *arena, const char *text, DialectRule *ret, Error *err) {
-  static const QuartzForm form = {0};
+  static const QuartzForm form = {.last_year = 2199};
   static const char no_second[] = "0";
   CronReader readers[QUARTZ_FIELDS];
   readers[0] = (CronReader){.dialect = &aws, .text = no_second, .end = no_second + 1, .err = err};

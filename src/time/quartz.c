@@ -7,7 +7,8 @@ static const CronDialect quartz = {"quartz",
                                    "0 0 0 * * ? for every day, 0 0 * * * ? for every hour"};
 
 static bool quartz_parse(Arena *arena, const char *expression, DialectRule *ret, Error *err) {
-  static const QuartzForm form = {.wraps = true, .offsets = true};
+  /* The real one gives up a hundred years from now, whenever that is. */
+  static const QuartzForm form = {.last_year = CIVIL_YEAR_MAX, .wraps = true, .offsets = true};
   static const char any_year[] = "*";
   CronReader readers[QUARTZ_FIELDS];
   if (*cron_trim(arena, expression) == '@') return cron_refuse_shorthand(&quartz, cron_trim(arena, expression), err);

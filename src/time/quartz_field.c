@@ -170,7 +170,9 @@ bool quartz_read(Arena *arena, const QuartzForm *form, CronReader readers[QUARTZ
   CronRule *rule = arena_alloc(arena, sizeof *rule);
   CronYears *years = arena_alloc(arena, sizeof *years);
   *years = (CronYears){0};
+  const CronField year = {"year", 1970, form->last_year, NULL, 0};
   for (int i = 0; i < QUARTZ_FIELDS; i++) readers[i].field = &fields[i];
+  readers[QUARTZ_YEAR].field = &year;
   readers[QUARTZ_YEAR].years = years;
   *rule = (CronRule){0};
   if (!parse_days(form, readers, &rule->days, err)) return false;

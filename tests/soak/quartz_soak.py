@@ -54,6 +54,8 @@ def by_design(case, ours, real):
         if len(fields) == 7 and "the year field" in ours:
             return "the real one takes every number as a year"
         return None
+    if real == ours[:len(real)] and ours[len(real)] > 4102444800:
+        return "the real one gives up a hundred years from now"
     if isinstance(real, str) or definition(case) != ours:
         return None
     # Whoever asks from within the first pass hears of what is left of the second: the real one takes the clock for granted.
@@ -115,7 +117,7 @@ def definition(case):
     """What Quartz means by the expression, worked out with zoneinfo: a time that comes twice is the second."""
     second, minute, hour, day, month, week, *year = case.expression.upper().split()
     months = values(month, 1, 12, [name.upper() for name in MONTHS.values()])
-    years = values(year[0], 1970, 2199, None) if year else None
+    years = values(year[0], 1970, 9999, None) if year else None
     return common.by_definition(
         case, lambda date: date.month in months and (years is None or date.year in years) and day_matches(date, day, week),
         values(hour, 0, 23, None), values(minute, 0, 59, None), values(second, 0, 59, None), slice(-1, None))

@@ -14,7 +14,7 @@ static void spellings_of_one_schedule(void **state) {
                                          {"0 0 12 ? * 6L", "0 0 12 ? * fril"},
                                          {"0 0 12 ? * 6#3", "0 0 12 ? * FRI#3"},
                                          {"0 0 12 L-0 * ?", "0 0 12 l * ?"},
-                                         {"0 0 12 * * ? *", "0 0 12 * * ?  1970-2199"}};
+                                         {"0 0 12 * * ? *", "0 0 12 * * ?  1970-9999"}};
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) assert_same("quartz", pairs[i][0], pairs[i][1]);
 }
 
@@ -44,6 +44,8 @@ static void years(void **state) {
   assert_fires_at("quartz", "0 0 0 1 1 ? 2025,2030/10", "UTC", "2024-06-01T00:00:00Z",
                   "2025-01-01T00:00:00Z;2030-01-01T00:00:00Z;2040-01-01T00:00:00Z");
   assert_fires_at("quartz", "0 0 0 1 1 ? 2025", "UTC", "2024-06-01T00:00:00Z", "2025-01-01T00:00:00Z;-");
+  assert_fires_at("quartz", "0 0 0 29 2 ? 2000/400", "UTC", "2024-06-01T00:00:00Z",
+                  "2400-02-29T00:00:00Z;2800-02-29T00:00:00Z");
 }
 
 /* Java takes a time that comes twice for standard time. */
