@@ -243,6 +243,10 @@ static void show_jobs(Session *session, const Jobs *jobs) {
     line[5] = doubts;
   }
   paint_table(&session->paint, &(Table){.heads = heads, .cells = cells, .columns = 6, .rows = jobs->n});
+  if (jobs->n == 0) {
+    paint_text(&session->paint, "No job was found there.");
+    buf_putc(&session->buffer, '\n');
+  }
 }
 
 static void put_json_jobs(Json *json, const Jobs *jobs) {

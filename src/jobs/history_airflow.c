@@ -65,8 +65,8 @@ static int64_t read_timedelta(const char *text) {
   int hours, minutes, seconds, end = -1;
   const char *comma = strstr(text, ", ");
   if (comma != NULL && sscanf(text, "%ld day", &days) != 1) return -1;
-  sscanf(comma == NULL ? text : comma + 2, "%d:%2d:%2d%n", &hours, &minutes, &seconds, &end);
-  if (end < 0 || (comma == NULL ? text : comma + 2)[end] != '\0') return -1;
+  const char *time = comma == NULL ? text : comma + 2;
+  if (sscanf(time, "%d:%2d:%2d%n", &hours, &minutes, &seconds, &end) != 3 || time[end] != '\0') return -1;
   return days * 86400 + hours * 3600 + minutes * 60 + seconds;
 }
 
