@@ -16,9 +16,9 @@ enum {
 };
 
 typedef struct QuartzForm {
-  bool wraps; /* a range may end before it begins: FRI-MON, 22-2 */
+  bool wraps;    /* a range may end before it begins: FRI-MON, 22-2 */
   int last_year; /* the greatest that may be written */
-  bool offsets; /* L-3, L-3W and a step without a value before it, "/5" */
+  bool offsets;  /* L-3, L-3W and a step without a value before it, "/5" */
 } QuartzForm;
 
 /* Reads the seven fields, which cron_split has cut. False with an error, also when they never fire. */
