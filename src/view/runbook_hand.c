@@ -214,8 +214,12 @@ static void publish(Hand *hand, bool keyless) {
   page_heading(page, 3, "Publish in one transaction");
   page_say(
       page, PAGE_BEFORE,
-      "Ask once more whether the production job runs. Have the recompute's sources changed since? Then empty shadow "
-      "and change set and recompute.");
+      "Ask once more whether the production job runs. Have the sources changed since? Recomputed once more, aside, "
+      "nothing may differ: both numbers are 0.");
+  HAND_SQL(hand, {sql_runbook_hand_again, sql_runbook_hand_again});
+  page_say(page, PAGE_TEXT, "Where they are not 0, empty both tables and go back to “Recompute a batch”:");
+  HAND_SQL(hand, {sql_runbook_hand_empty, sql_runbook_hand_empty});
+  page_say(page, PAGE_TEXT, "Where they are, take the lock:");
   HAND_SQL(hand, {sql_runbook_begin, sql_runbook_postgres_begin});
   page_say(page, PAGE_TEXT, "Production must not have drifted: both numbers are 0. If not: `ROLLBACK;`");
   HAND_SQL(hand, {sql_runbook_drift, sql_runbook_postgres_drift});

@@ -75,6 +75,19 @@ SELECT count(*) AS gone_rows_that_may_not_be FROM {changes} AS n WHERE n.op = 'D
 AND NOT EXISTS (SELECT 1 FROM (SELECT * FROM {table} WHERE ({where}
 )) AS p WHERE {key_old});
 
+-- name: again
+CREATE TEMP TABLE tidegate_hand_again AS SELECT {given} FROM {shadow} WHERE false;
+INSERT INTO tidegate_hand_again ({given}) SELECT {given} FROM (
+{recompute}
+) AS r;
+SELECT count(*) AS rows_that_came FROM (SELECT {plain} FROM tidegate_hand_again EXCEPT SELECT {plain} FROM {shadow}) AS apart;
+SELECT count(*) AS rows_that_went FROM (SELECT {plain} FROM {shadow} EXCEPT SELECT {plain} FROM tidegate_hand_again) AS apart;
+DROP TABLE tidegate_hand_again;
+
+-- name: empty
+DELETE FROM {shadow};
+DELETE FROM {changes};
+
 -- name: drop
 DROP TABLE {shadow};
 DROP TABLE {changes};
