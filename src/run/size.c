@@ -19,6 +19,9 @@ static const double DIRECT_SHARE = 0.2;
 /* A batch is at most this much larger than the one before; the first ones grow by a date each. */
 static const double MOST_GROWTH = 1.5;
 
+/* A batch of several workers is made smaller, so that all end together, by this much at most. */
+enum { CRUMB = 4 };
+
 /* The speed that is counted on is one that so many of the last rows kept to. */
 static const double SURE_SHARE = 0.9;
 
@@ -94,12 +97,17 @@ static bool is_open(const Run *run, size_t date) {
   return run->dates[date].batch == 0 && (run->taken == NULL || !run->taken[date]);
 }
 
-/* The dates that one batch may have so that there is something left for everybody who has none. */
+/*
+ * The dates that one batch may have so that all workers end at about the same time: what is left is divided among those
+ * who have no batch, or, where the others are in the middle of one, among all; but not into crumbs.
+ */
 static size_t fair_share(const Run *run) {
-  size_t open = 0;
-  if (run->idle < 2) return run->n_dates;
+  size_t open = 0, workers = (size_t)run->plan->workers, crumb = run->size / CRUMB;
+  if (run->idle == 0) return run->n_dates;
   for (size_t i = 0; i < run->n_dates; i++) open += is_open(run, i);
-  return (open + run->idle - 1) / run->idle;
+  size_t among = run->idle > 1 || workers < 2 ? run->idle : workers;
+  size_t share = (open + among - 1) / among;
+  return share > crumb ? share : crumb;
 }
 
 bool run_next_batch(const Run *run, size_t *ret_from, size_t *ret_n) {

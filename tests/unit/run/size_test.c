@@ -159,24 +159,34 @@ static void what_is_being_written_is_not_given_out_again(void **state) {
   test_free(scene);
 }
 
+/* Takes the next batch; its dates. */
+static size_t take_next(Run *run) {
+  size_t from, n;
+  assert_true(run_next_batch(run, &from, &n));
+  for (size_t i = 0; i < n; i++) run->taken[from + i] = true;
+  return n;
+}
+
 static void what_is_left_is_shared_out(void **state) {
   (void)state;
   Scene *scene = start(server);
   Run *run = &scene->run;
   bool taken[DATES] = {false};
   size_t from, n;
+  scene->plan.workers = 3;
   for (int i = 0; i < 9; i++) write_next(scene, 0.001); /* 85 of them; the next may have 42 */
   assert_true(run_next_batch(run, &from, &n) && from == 85 && n == 15);
   run->taken = taken;
-  for (run->idle = 3; run->idle > 0; run->idle--) {
-    assert_true(run_next_batch(run, &from, &n));
-    assert_int_equal(n, 5);
-    for (size_t i = 0; i < n; i++) taken[from + i] = true;
-  }
-  assert_false(run_next_batch(run, &from, &n));
-  for (size_t i = 85; i < 89; i++) taken[i] = false; /* four dates for three */
+  run->size = 8;
   run->idle = 3;
-  assert_true(run_next_batch(run, &from, &n) && n == 2);
+  assert_int_equal(take_next(run), 5);
+  run->idle = 2;
+  assert_int_equal(take_next(run), 5);
+  run->idle = 1; /* the others have just begun, or have nearly done: a third of what is left */
+  assert_int_equal(take_next(run), 2);
+  assert_int_equal(take_next(run), 2); /* no crumbs: a quarter of what a batch may have */
+  assert_int_equal(take_next(run), 1);
+  assert_false(run_next_batch(run, &from, &n));
   test_free(scene);
 }
 
