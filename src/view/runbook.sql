@@ -115,7 +115,7 @@ SELECT count(*), hex(sha3(group_concat(line, char(10)), 256)) AS outside_fingerp
 FROM (SELECT {line} AS line FROM {table} AS p WHERE (p.{date} >= :from AND p.{date} < :to) IS NOT TRUE ORDER BY 1);
 
 -- name: hand_update_rows
-INSERT INTO {changes} (op, {all_old}, {given_new}) SELECT 'U', {p_all}, {s_given}
+INSERT INTO {changes} (op, {all_old}, {given_new}) SELECT 'U', {p_all}, {s_kept}
 FROM {shadow} AS s JOIN {table} AS p ON {key_shadow} WHERE p.{date} >= :from AND p.{date} < :to AND ({differs});
 
 -- name: hand_deleted_rows

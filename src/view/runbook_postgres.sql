@@ -164,7 +164,7 @@ SELECT count(*), sum(hashtextextended(ROW({p_all})::text, 0)::numeric) AS outsid
 FROM {table} AS p WHERE (p.{date} >= :from AND p.{date} < :to) IS NOT TRUE;
 
 -- name: hand_update_rows
-INSERT INTO {changes} (op, part, tid, {all_old}, {given_new}) SELECT 'U', p.tableoid, p.ctid, {p_all}, {s_given}
+INSERT INTO {changes} (op, part, tid, {all_old}, {given_new}) SELECT 'U', p.tableoid, p.ctid, {p_all}, {s_kept}
 FROM {shadow} AS s JOIN {table} AS p ON {key_shadow} WHERE p.{date} >= :from AND p.{date} < :to AND ({differs});
 
 -- name: hand_deleted_rows

@@ -144,6 +144,24 @@ static const char *line_of(const Hand *hand) {
   return hand_columns(hand->page->arena, hand->facts->shape, PICK_STORED, "quote(p.@)", "", " || ',' || ");
 }
 
+/* The new values of a row that changes: what is within its column's tolerance stays as it is. */
+static const char *new_values(const Hand *hand) {
+  const Shape *shape = hand->facts->shape;
+  Arena *arena = hand->page->arena;
+  BUF_SCOPED out = {0};
+  for (size_t i = 0; i < shape->n; i++) {
+    const ShapeColumn *column = &shape->columns[i];
+    if (!column->given) continue;
+    const char *pattern =
+        column->tolerance <= 0
+            ? "s.@"
+            : arena_printf(arena, "CASE WHEN abs(p.@ - s.@) <= %.17g THEN p.@ ELSE s.@ END", column->tolerance);
+    if (out.len > 0) buf_puts(&out, ", ");
+    put_pattern(&out, arena, pattern, column->name, "");
+  }
+  return arena_strdup(arena, buf_text(&out));
+}
+
 /* The given columns; as texts where a type has no equality. */
 static const char *plain_columns(const Hand *hand) {
   const Shape *shape = hand->facts->shape;
@@ -241,6 +259,7 @@ static void set_lists(Hand *hand) {
                           : arena_printf(arena, "%s, %s", hand_columns(arena, shape, PICK_STORED, "?", "old_", ", "),
                                          hand_columns(arena, shape, PICK_GIVEN, "?", "new_", ", ")));
   hand_set(hand, "line", line_of(hand));
+  hand_set(hand, "s_kept", new_values(hand));
   hand_set(hand, "plain", plain_columns(hand));
 }
 

@@ -41,6 +41,11 @@ class Typed(runbook_test.Typed, PostgresFlow):
         self.clients.append(runbook_test.Client(["psql", "-X", "-A", "-t", self.database], r"\echo"))
         return self.clients[-1]
 
+    def test_what_exchanges_nothing_has_no_partitions(self):
+        self.built(self.file)
+        document, client = self.document(), self.client()
+        self.assertEqual(self.steps(client, document, runbook_test.LEFT, "When it exchanges partitions"), [[[]], [[]]])
+
     def hand_tables(self):
         return self.rows("SELECT relname FROM pg_class WHERE relname LIKE 'tidegate_hand%'")
 

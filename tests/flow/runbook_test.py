@@ -430,6 +430,42 @@ class Typed(Flow):
         self.steps(client, document, OWN, "Take it back by hand")
         self.assertEqual(self.rows(now), before)
 
+    def test_tolerance_and_keys_with_a_null(self):
+        self.sql("CREATE TABLE tol(day date NOT NULL, k text, v double precision, w text);"
+                 "CREATE TABLE fresh(day date NOT NULL, k text, v double precision, w text);"
+                 "INSERT INTO tol VALUES ('2024-01-01', 'a', 1, 'x'), ('2024-01-01', NULL, 1, 'x'), ('2024-01-01', 'b', 1, 'x'), ('2024-01-02', NULL, 5, 'x'), ('2024-01-02', 'a', NULL, 'x'), ('2024-01-03', NULL, 9, 'x');"
+                 "INSERT INTO fresh VALUES ('2024-01-01', 'a', 1.25, 'x'), ('2024-01-01', NULL, 1.25, 'y'), ('2024-01-01', 'b', 2, 'x'), ('2024-01-02', 'a', 3, 'x'), ('2024-01-02', 'c', 3, 'x')")
+        spec = self.spec("target: tol\nrange: 2024-01-01..2024-01-02\nwrong: w\ncorrect: c\nkey: [day, k]\nallow: {null_keys: yes}\ntolerance: {v: 0.5}\n"
+                         "changes: {'*': yes, new rows: yes, vanished rows: yes}\nrecompute: SELECT day, k, v, w FROM fresh WHERE day >= :from AND day < :to\n", name="tol.yaml")
+        now = "SELECT day, coalesce(k, '-'), coalesce(v, -1), w FROM tol ORDER BY 1, 2"
+        before = self.rows(now)
+        self.tidegate("backfill", spec, "--yes")
+        right = self.rows(now)
+        self.tidegate("rollback", spec)
+        self.assertEqual(self.rows(now), before)
+        document, client = sections(self.tidegate("runbook", "tol").out), self.client()
+        for _, text in document[(OWN, "Before anything")]:
+            client.block(text)
+        for step in ("Look at what is wrong", "Make a shadow", "Recompute a batch", "Compare with production"):
+            self.steps(client, document, OWN, step)
+        self.publish_own(client, document)
+        self.assertEqual(self.rows(now), right)
+        self.steps(client, document, OWN, "Take it back by hand")
+        self.assertEqual(self.rows(now), before)
+        for step, rows in (("Publish it", right), ("Take it back", before)):
+            self.steps(client, document, LEFT, step)
+            self.assertEqual(self.rows(now), rows)
+
+    def test_a_full_shadow_is_cleared_away(self):
+        self.built(self.spec(self.spec_text + "shadow: full\n"))
+        self.assertEqual(len(self.objects()), 2)
+        document, client = self.document(), self.client()
+        self.steps(client, document, LEFT, "Look at the state of a backfill", only=[0])
+        self.steps(client, document, LEFT, "Finish, or clear it away")
+        self.assertEqual((self.objects(), self.state()), ([], "discarded"))
+        self.assertEqual(self.rows(NOW), self.before)
+        self.tidegate("doctor", "--database", self.named)
+
     # -- without a key
 
     bag_scene = """
