@@ -15,6 +15,7 @@ from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 import harness
+import history_test
 from harness import LEASED, NOT_FOUND, OK, USAGE, Flow, wait_until
 
 INCOMPLETE = 18
@@ -456,6 +457,30 @@ class Typed(Flow):
             self.steps(client, document, LEFT, step)
             self.assertEqual(self.rows(now), rows)
 
+    def test_keys_that_move_to_another_date(self):
+        self.sql("CREATE TABLE mv(id int NOT NULL PRIMARY KEY, day date NOT NULL, v int); CREATE TABLE fresh(id int, day date, v int);"
+                 "INSERT INTO mv VALUES (1, '2024-01-01', 1), (2, '2024-01-02', 2), (3, '2024-01-03', 3), (4, '2024-01-09', 4);"
+                 "INSERT INTO fresh VALUES (1, '2024-01-03', 1), (2, '2024-01-01', 7), (3, '2024-01-02', 3)")
+        spec = self.spec("target: mv\nrange: 2024-01-01..2024-01-03\nwrong: w\ncorrect: c\nchanges: {'*': yes, new rows: yes, vanished rows: yes}\n"
+                         "recompute: SELECT id, day, v FROM fresh WHERE day >= :from AND day < :to\n", name="mv.yaml")
+        now = "SELECT * FROM mv ORDER BY 1"
+        before = self.rows(now)
+        self.tidegate("backfill", spec, "--yes")
+        right = self.rows(now)
+        self.tidegate("rollback", spec)
+        document, client = sections(self.tidegate("runbook", "mv").out), self.client()
+        for _, text in document[(OWN, "Before anything")]:
+            client.block(text)
+        for step in ("Make a shadow", "Recompute a batch", "Compare with production"):
+            self.steps(client, document, OWN, step)
+        self.publish_own(client, document)
+        self.assertEqual(self.rows(now), right)
+        self.steps(client, document, OWN, "Take it back by hand")
+        self.assertEqual(self.rows(now), before)
+        for step, rows in (("Publish it", right), ("Take it back", before)):
+            self.steps(client, document, LEFT, step)
+            self.assertEqual(self.rows(now), rows)
+
     def test_a_full_shadow_is_cleared_away(self):
         self.built(self.spec(self.spec_text + "shadow: full\n"))
         self.assertEqual(len(self.objects()), 2)
@@ -785,8 +810,8 @@ class Check(Flow):
             text = "".join(line for line in text.splitlines(True) if not line.startswith(drop + ":"))
         (self.folder / "tidegate.yaml").write_text(text, encoding="utf-8")
 
-    def found(self, *words, code=INCOMPLETE):
-        targets = self.tidegate("runbook", "--check", *words, "--json", code=code).json["targets"]
+    def found(self, *words, code=INCOMPLETE, env=None):
+        targets = self.tidegate("runbook", "--check", *words, "--json", code=code, env=env).json["targets"]
         return sorted(finding["what"] for target in targets for finding in target["findings"])
 
     def assert_finds(self, *what, **kwargs):
@@ -842,6 +867,30 @@ class Check(Flow):
         self.assertEqual(self.found(), ["schedule_changed"])
         self.crontab.unlink()
         self.assertEqual(self.found(), ["job_gone"])
+
+    def test_the_schedule_changed_in_airflow(self):
+        hour = int(self.hour)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), history_test.Recorded)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        due = [datetime.now(timezone.utc).replace(hour=hour, minute=0, second=0, microsecond=0) - timedelta(days=n) for n in range(1, 21)]
+        server.runs = [history_test.RUN_3 | {"dag_run_id": str(at), "run_after": at.isoformat(), "start_date": at.isoformat(),
+                                             "end_date": (at + timedelta(minutes=9)).isoformat()} for at in due]
+        url = f"http://127.0.0.1:{server.server_port}"
+        coming = (due[0] + timedelta(days=2)).isoformat()
+        server.details = history_test.DETAILS_3 | {
+            "timetable_summary": f"0 {hour} * * *", "next_dagrun_run_after": coming, "next_dagrun_data_interval_start": coming,
+            "next_dagrun_data_interval_end": coming}
+        self.write((f"crontab {self.crontab} command /opt/load", f"airflow {url} dag berlin"),
+                   ("zone: UTC, ", f"zone: UTC, dialect: airflow, live: {{airflow: {{url: '{url}', dag: berlin, token_env: TOKEN}}}}, "))
+        try:
+            self.assertEqual(self.found(code=OK, env={"TOKEN": "opaque"}), [])
+            server.details |= {"timetable_summary": f"30 {hour} * * *"}
+            self.assertEqual(self.found(env={"TOKEN": "opaque"}), ["schedule_changed"])
+            self.assertEqual(self.found(env={"TOKEN": "wrong"}), ["from"])
+        finally:
+            server.shutdown()
+            server.server_close()
+        self.assertEqual(self.found(env={"TOKEN": "opaque"}), ["from"])
 
     def test_runs_take_longer_by_now(self):
         runs = self.folder / "runs.csv"
