@@ -13,9 +13,17 @@ void proposal_scalar(Buf *out, const char *text) {
   json_text(&json, NULL, text);
 }
 
-/* A comment stays on its line. */
+/* A comment stays on its line and is UTF-8 whatever its source wrote: as JSON has it, the escapes taken back. */
 static void put_line(Buf *out, const char *text) {
-  for (; *text != '\0'; text++) buf_putc(out, (unsigned char)*text < ' ' ? ' ' : *text);
+  BUF_SCOPED quoted = {0};
+  proposal_scalar(&quoted, text);
+  const char *end = buf_text(&quoted) + quoted.len - 1;
+  for (const char *c = buf_text(&quoted) + 1; c < end; c++) {
+    bool escape = *c == '\\';
+    c += escape;
+    buf_putc(out, escape && *c != '"' && *c != '\\' ? ' ' : *c);
+    if (escape && *c == 'u') c += 4;
+  }
 }
 
 /* Never shorter than measured: up to whole seconds, from ten minutes on to whole minutes. */

@@ -158,6 +158,13 @@ END
         self.assertEqual(real.code, OK if running else COMMAND, repr(real))
         self.assertTrue(running or "systemd=FOLDER" in real.err, real.err)
 
+    def test_a_command_that_is_no_utf8(self):
+        (self.folder / "etl.crontab").write_bytes(b'0 2 * * * echo "\xe9\\n" \x01 # x\n')
+        self.jobs("crontab=etl.crontab")
+        self.assertIn('    # runs: echo "\ufffd\\n"   # x\n', self.written)
+        fault = self.tidegate("plan", self.spec(SPEC, production="production: none"), code=USAGE)
+        self.assertIn("neither what it writes nor what it reads", fault.err)
+
     def test_several_sources_at_once(self):
         self.table(30, lambda day: 20)
         (self.folder / "units").mkdir()
