@@ -34,9 +34,15 @@ static Lane lane_at(const BusyRule *rule, Instant at) {
   return lane;
 }
 
-/* To the run that is over after an instant that is not before the one last asked for. */
+/* To a run that is over after an instant that is not before the one last asked for; to the last that has begun by then,
+ * where a schedule may fire at every second. */
 static void lane_move(Lane *lane, Instant at) {
-  while (lane->to <= at) take_fire(lane, lane->fire);
+  if (lane->to > at) return;
+  take_fire(lane, (Instant)floor((double)at - lane->after));
+  if (lane->from > at) return;
+  Lane last = *lane;
+  take_fire(&last, at + (Instant)lane->before - 1);
+  if (last.from <= at) *lane = last;
 }
 
 /* ---- days and hours ---- */
