@@ -199,6 +199,10 @@ static int check(Session *session) {
   if (!schedule_next_any(rule.schedule, begun, &any) && !never_again(begun, &err))
     return answer(session, false, err.message);
   if (window_free(&(WindowRules){.busy = &rule, .n = 1}, start, end, &closed)) return answer(session, true, "");
+  if (schedule_anytime(rule.schedule))
+    return answer(session, false,
+                  "a run may start at any second, because the schedule counts from when its scheduler began; write it "
+                  "in the dialect interval with the start of any run, or pause that job");
   char text[40];
   instant_rfc3339(closed.at, zone_utc(), text);
   return answer(session, false,

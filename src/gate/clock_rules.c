@@ -115,6 +115,13 @@ bool gate_production_run(const GateCase *gate, GateReason *ret) {
   const WindowRules runs = {.busy = gate->rules.busy, .n = gate->rules.n};
   WindowClosed closed;
   if (window_free(&runs, gate->now, gate->end, &closed)) return false;
+  if (schedule_anytime(runs.busy[closed.index].schedule)) {
+    gate_because(gate, ret, "%s may start at any second: its schedule counts from when its scheduler began",
+                 gate_who(gate, gate->jobs[closed.index]));
+    return gate_advise(gate, ret,
+                       "write its schedule in the dialect interval with the start of any run, or pause that job and "
+                       "leave its schedule out");
+  }
   gate_because(gate, ret, "the run of %s at %s is too near: with its guard it could meet this work",
                gate_who(gate, gate->jobs[closed.index]), run_text(gate, closed.index, closed.at));
   return advise_window(gate, schedule_zone(runs.busy[closed.index].schedule), ret);

@@ -196,4 +196,6 @@ bool schedule_next_any(const Schedule *schedule, Instant after, Instant *ret_at)
 
 const char *schedule_expression(const Schedule *schedule) { return schedule->expression; }
 
+bool schedule_anytime(const Schedule *schedule) { return schedule->rule.anytime; }
+
 const Zone *schedule_zone(const Schedule *schedule) { return schedule->zone; }

@@ -48,6 +48,9 @@ bool schedule_previous(const Schedule *schedule, Instant before, GapPolicy gap, 
  */
 bool schedule_next_any(const Schedule *schedule, Instant after, Instant *ret_at);
 
+/* Does it count from when its scheduler began, which nobody knows? Then a run may start at any second. */
+bool schedule_anytime(const Schedule *schedule);
+
 const char *schedule_expression(const Schedule *schedule);
 /* The zone of its wall clock: the expression's own, else the caller's. */
 const Zone *schedule_zone(const Schedule *schedule);

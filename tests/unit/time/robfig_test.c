@@ -45,6 +45,8 @@ static void every_so_long(void **state) {
   Instant fire;
   assert_true(schedule_next_any(schedule, at("2024-01-01T00:00:00Z"), &fire));
   assert_true(fire == at("2024-01-01T00:00:01Z"));
+  assert_true(schedule_anytime(schedule));
+  assert_false(schedule_anytime(schedule_of(&arena, "robfig", "@hourly", "UTC")));
   arena_release(&arena);
 }
 
