@@ -74,7 +74,8 @@ static int run(Session *session) {
   if (!step_run(session, wait, &ran, &err) || (session->json && !step_diff(session, NULL, SUMMARY_ROWS, &diff, &err)))
     return step_fail(session, &err);
   if (shown) view_run(&session->paint, &session->arena, session->record.id, &ran);
-  if (!step_confirm(session, &err) || !step_swap(session, &swapped, &err)) return step_fail(session, &err);
+  if (!step_confirm(session, &err) || (wait && !step_wait(session, &err)) || !step_swap(session, &swapped, &err))
+    return step_fail(session, &err);
   if (shown)
     view_swap(&session->paint, &session->arena, &session->plan, session->record.id, &swapped);
   else

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/stop.h"
@@ -10,7 +11,8 @@
 #include "view/progress.h"
 #include "view/words.h"
 
-enum { SUMMARY_ROWS = 3 };
+/* While the swap waits, the gate is asked every two seconds, the stop flag more often. */
+enum { SUMMARY_ROWS = 3, WAIT_SLICES = 20, WAIT_SLICE_MS = 100 };
 
 bool step_plan(Session *session, const char *path, bool record, Verdict *ret, Error *err) {
   Arena *arena = &session->arena;
@@ -116,6 +118,29 @@ bool step_confirm(Session *session, Error *err) {
   if (ask(arena_printf(&session->arena, "Publish %s? [y/N] ", count))) return true;
   error_set(err, ERR_PAUSED, "not published, production untouched");
   return error_hint(err, "publish with: tidegate swap %s", session->record.id);
+}
+
+bool step_wait(Session *session, Error *err) {
+  const SpecBudget *budget = &session->plan.spec.budget;
+  bool shown = !session->quiet && !session->json, told = false;
+  for (;;) {
+    ARENA_SCOPED arena = {0};
+    Verdict verdict;
+    const GatePass *pass;
+    if (!gate_judge(&arena, session->engine, &session->plan, GATE_SWAP, budget->swap_lock + swap_longest_wait(budget),
+                    &verdict, &pass, err))
+      return false;
+    if (verdict.allow || !verdict.waits) return true;
+    if (shown && !told) fprintf(stderr, "the swap waits: %s\n", verdict.reasons[0].text);
+    told = true;
+    for (int i = 0; i < WAIT_SLICES; i++) {
+      if (*stop_flag() > 0) {
+        error_set(err, ERR_PAUSED, "everything is written and sealed, production is untouched");
+        return error_hint(err, "publish it with: tidegate swap %s", session->record.id);
+      }
+      nanosleep(&(struct timespec){0, WAIT_SLICE_MS * 1000000}, NULL);
+    }
+  }
 }
 
 bool step_swap(Session *session, SwapFacts *ret, Error *err) {

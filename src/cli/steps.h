@@ -28,6 +28,12 @@ bool step_confirm(Session *session, Error *err);
 /* session_fail, with the ledger's findings before the error when the evidence failed. */
 int step_fail(Session *session, const Error *err);
 
+/*
+ * Waits until the gate lets the swap begin, telling on standard error what for; what time alone does not cure is left
+ * to step_swap. ERR_PAUSED when asked to stop.
+ */
+bool step_wait(Session *session, Error *err);
+
 /* Publishes. */
 bool step_swap(Session *session, SwapFacts *ret, Error *err);
 

@@ -140,6 +140,21 @@ CREATE TABLE job_run(number int PRIMARY KEY, started timestamptz NOT NULL, ended
         self.assertEqual(self.value(RIGHT), 0)
         session.close()
 
+    def test_a_backfill_waits_with_its_swap_too(self):
+        spec = self.write(live(running="SELECT count(*) FROM job_run WHERE ended IS NULL"))
+        self.plan(spec)
+        # The job runs from the moment in which everything is sealed.
+        self.sql("""CREATE FUNCTION begin_job() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                      IF NEW.state = 'ready' AND OLD.state <> 'ready' THEN INSERT INTO job_run VALUES (1, now(), NULL); END IF; RETURN NEW; END $$;
+                    CREATE TRIGGER ready AFTER UPDATE ON tidegate.backfill FOR EACH ROW EXECUTE FUNCTION begin_job()""")
+        backfill = self.start("backfill", spec, "--yes")
+        wait_until(lambda: self.rows("SELECT 1 FROM job_run") and self.state() == "ready", seconds=60, what="the seal")
+        self.assertGreater(self.value(RIGHT), 0)
+        self.assertEqual(self.state(), "ready")
+        self.sql("UPDATE job_run SET ended = now()")
+        self.assertIn("the swap waits: production is running now", self.output(backfill, OK))
+        self.assertEqual((self.state(), self.value(RIGHT)), ("swapped", 0))
+
     def test_a_job_that_starts_while_the_swap_waits_for_its_lock(self):
         before = self.rows("SELECT * FROM fact ORDER BY id")
         spec = self.write(live(application="nightly_load"),
@@ -168,6 +183,7 @@ CREATE TABLE job_run(number int PRIMARY KEY, started timestamptz NOT NULL, ended
                       "{application: nightly_load, running: \"SELECT count(*) FROM job_run WHERE ended IS NULL\"}}" % schedule)
         spec = self.write(production, seconds=1, budget="budget: {duty: 100 %, batch: 900ms, lock: 100ms, lock_tries: 3}")
         self.plan(spec, code=None)
+        self.precise()
         stop, thread = run_job(self, fires)
         try:
             said = self.output(self.start("run", spec), timeout=240)
@@ -177,6 +193,10 @@ CREATE TABLE job_run(number int PRIMARY KEY, started timestamptz NOT NULL, ended
         self.assertEqual(self.state(), "ready")
         self.assertIn("production", said)
         self.assertGreaterEqual(assert_no_overlap(self), 2)
+
+    def precise(self):
+        """The ledger counts in seconds; the database keeps when a batch was stored to the microsecond."""
+        self.sql("ALTER TABLE tidegate.batch ADD stored timestamptz DEFAULT clock_timestamp()")
 
     def plan(self, spec, code=OK):
         if code is None:
@@ -406,9 +426,9 @@ def run_job(test, fires, seconds=3):
 
 
 def assert_no_overlap(test):
-    """Job runs between the first batch and the last. A batch is over at some instant of the second done_at."""
+    """Job runs between the first batch and the last. `stored` (see precise) is when a batch was."""
     overlap, between = test.rows("""
-        WITH batch AS (SELECT to_timestamp(done_at - seconds) AS began, to_timestamp(done_at + 1) AS ended FROM tidegate.batch),
+        WITH batch AS (SELECT stored - seconds * interval '1 s' AS began, stored AS ended FROM tidegate.batch),
              span AS (SELECT min(began) AS first, max(ended) AS last FROM batch)
         SELECT (SELECT coalesce(sum(extract(epoch FROM least(b.ended, j.ended) - greatest(b.began, j.started))), 0)::float8
                   FROM batch b JOIN job_run j ON b.began < j.ended AND j.started < b.ended),
