@@ -251,6 +251,7 @@ class Law01(Laws):
         "discard": ["discard", "backfill.yaml"], "snapshot": ["snapshot", "backfill.yaml"],
         "restore": ["restore", "backfill.yaml"], "check": ["check", "backfill.yaml"], "help": ["help", "swap"],
         "version": ["version"], "schedule": ["schedule", "next", "0 2 * * *"],
+        "window": ["window", "backfill.yaml"],
     }
     REFUSED = {"check": NO_CHANGE}
 
