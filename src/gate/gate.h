@@ -50,18 +50,18 @@ bool gate_judge(Arena *arena, Engine *engine, const Plan *plan, GateAct act, dou
                 const GatePass **ret_pass, Error *err);
 
 /*
- * Asks again and again, while something waits for the answer, whether a job runs that the act must not meet: two
- * seconds at most for all of it. `apart`: on a connection of its own, because the caller's is busy with a statement.
- * *ret_watch is NULL when no job says how it is asked; all below take that for "none runs". For one thread at a time.
+ * Asks again and again, while something waits for the answer, whether a job runs that the act must not meet. `apart`:
+ * on a connection of its own, because the caller's is busy with a statement. *ret_watch is NULL when no job says how it
+ * is asked; all below take that for "none runs". For one thread at a time.
  */
 typedef struct GateWatch GateWatch;
 bool gate_watch_open(Engine *engine, const Plan *plan, GateAct act, bool apart, GateWatch **ret_watch, Error *err);
 void gate_watch_close(GateWatch **watch);
-/* Asks now, over `engine`: NULL when every job is idle, else which is not or cannot be told; lives until the next call.
- */
-const char *gate_watch_ask(GateWatch *watch, Engine *engine);
-/* For a running batch: asks once a second, between that it is NULL at once. An answer that is wanting counts when the
- * next is wanting too. */
+/* Asks now, over `engine`, for so many seconds at most: NULL when every job is idle, else which is not or cannot be
+ * told; lives until the next call. */
+const char *gate_watch_ask(GateWatch *watch, Engine *engine, double within);
+/* For a running batch: asks once a second, for two seconds at most; between that it is NULL at once. An answer that is
+ * wanting counts when the next is wanting too. */
 const char *gate_watch_glance(GateWatch *watch);
 
 /* Turns a denial into ERR_DENIED with every reason in the message and the first hint; returns false. */

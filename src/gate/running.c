@@ -9,7 +9,7 @@
 
 /* Law 4: never beside a run that is going on now, whatever the schedule says. */
 
-/* While somebody waits: seconds for everything that is asked, and how often a running batch looks round. */
+/* While a batch runs: seconds for everything that is asked, and how often that is. */
 static const double MOST_SECONDS = 2, LOOK_SECONDS = 1;
 
 /* So many answers in a row must be wanting before a batch is given up: one may be lost on the way. */
@@ -98,9 +98,10 @@ void gate_watch_close(GateWatch **watch) {
   *watch = NULL;
 }
 
-/* Asks about every job within MOST_SECONDS. The answer of the first that is not idle. */
-static void ask_all(GateWatch *watch, Arena *arena, Engine *engine, JobAnswer *ret, const char **ret_name) {
-  double until = clock_seconds() + MOST_SECONDS;
+/* Asks about every job. The answer of the first that is not idle. */
+static void ask_all(GateWatch *watch, Arena *arena, Engine *engine, double within, JobAnswer *ret,
+                    const char **ret_name) {
+  double until = clock_seconds() + within;
   *ret = (JobAnswer){.state = JOB_IDLE};
   for (size_t i = 0; i < watch->n && ret->state == JOB_IDLE; i++) {
     watch->asks[i].within = until - clock_seconds();
@@ -123,12 +124,12 @@ static const char *tell(GateWatch *watch, const char *name, const JobAnswer *ans
   return watch->why;
 }
 
-const char *gate_watch_ask(GateWatch *watch, Engine *engine) {
+const char *gate_watch_ask(GateWatch *watch, Engine *engine, double within) {
   ARENA_SCOPED arena = {0};
   JobAnswer answer;
   const char *name = NULL;
   if (watch == NULL) return NULL;
-  ask_all(watch, &arena, engine, &answer, &name);
+  ask_all(watch, &arena, engine, within, &answer, &name);
   return answer.state == JOB_IDLE ? NULL : tell(watch, name, &answer);
 }
 
@@ -138,7 +139,7 @@ const char *gate_watch_glance(GateWatch *watch) {
   const char *name = NULL;
   double began = clock_seconds();
   if (watch == NULL || began < watch->next) return NULL;
-  ask_all(watch, &arena, watch->engine, &answer, &name);
+  ask_all(watch, &arena, watch->engine, MOST_SECONDS, &answer, &name);
   /* What is computed in this process stands still meanwhile: a twentieth of its time at most. */
   double took = clock_seconds() - began, rest = watch->engine->ops->caps(watch->engine).writes_apart ? 0 : 20 * took;
   watch->next = clock_seconds() + (rest > LOOK_SECONDS ? rest : LOOK_SECONDS);

@@ -34,7 +34,8 @@ static bool watch(Act *act, GateAct gate, Error *err) {
 }
 
 bool act_still_idle(Act *act, Error *err) {
-  const char *why = gate_watch_ask(act->watch, act->engine);
+  /* Others wait for the lock meanwhile, and the rest of its time is for the work. */
+  const char *why = gate_watch_ask(act->watch, act->engine, act->plan->spec.budget.swap_lock / 2);
   if (why == NULL) return true;
   error_set(err, ERR_DENIED, "given up before anything was written: %s", why);
   return error_hint(err, "production is untouched: give the same command again when that run has ended");

@@ -197,7 +197,7 @@ class Stoppable(Laws):
     before it takes any lock."""
 
     def setUp(self):
-        self.production = f"production: {{schedule: \"{cron_in(720)}\", p95: 1m, running: SELECT running FROM slow}}"
+        self.production = f"production: {{schedule: \"{cron_in(720)}\", p95: 1m, live: {{running: SELECT running FROM slow, timeout: 10m}}}}"
         super().setUp()
 
     def stopped_in_gate(self, *args):
@@ -733,7 +733,7 @@ class Law06(Laws):
 
     def test_law_06_a_row_written_while_the_rollback_waits_is_not_dropped(self):
         """Never drops one silently: what counts is what stands there under the lock."""
-        self.production = f"production: {{schedule: \"{cron_in(720)}\", p95: 1m, running: SELECT running FROM slow}}"
+        self.production = f"production: {{schedule: \"{cron_in(720)}\", p95: 1m, live: {{running: SELECT running FROM slow, timeout: 10m}}}}"
         self.file = self.scene_spec()
         self.swapped(self.file)
         back = Stoppable.stopped_in_gate(self, "rollback", self.file)
@@ -876,7 +876,7 @@ class Law08(Laws):
         for answer in ("SELECT 'soon'", "SELECT NULL", "SELECT 1 WHERE false", "SELECT x'00'"):
             with self.subTest(answer):
                 self.sql(f"DROP VIEW IF EXISTS jobs; CREATE VIEW jobs AS SELECT running FROM slow")
-                self.production = f"production: {{schedule: \"{cron_in(720)}\", p95: 1m, running: SELECT * FROM jobs}}"
+                self.production = f"production: {{schedule: \"{cron_in(720)}\", p95: 1m, live: {{running: SELECT * FROM jobs, timeout: 10m}}}}"
                 path = self.scene_spec()
                 self.built(path)
                 self.sql(f"DROP VIEW jobs; CREATE VIEW jobs AS {answer}")
@@ -899,7 +899,7 @@ class Law09(SlowSwap):
 
     def test_law_09_retries_are_bounded(self):
         """Retries are bounded; giving up leaves production untouched and says so."""
-        self.production = f"production: {{schedule: \"{cron_in(720)}\", p95: 1m, running: SELECT running FROM slow}}"
+        self.production = f"production: {{schedule: \"{cron_in(720)}\", p95: 1m, live: {{running: SELECT running FROM slow, timeout: 10m}}}}"
         self.file = self.scene_spec(SPEC + "triggers: fire\n")
         self.built(self.file)
         swap = Stoppable.stopped_in_gate(self, "swap", self.file, "--yes")

@@ -30,7 +30,7 @@ class Laws(hazards.Scene):
 
     def asks(self, question="SELECT barrier()", **kwargs):
         """A spec whose gate asks the question whether production runs."""
-        return self.spec(SPEC, production=f'production: {{schedule: "{cron_in(720)}", zone: UTC, p95: 1m, running: "{question}"}}', **kwargs)
+        return self.spec(SPEC, production=f'production: {{schedule: "{cron_in(720)}", zone: UTC, p95: 1m, live: {{running: "{question}", timeout: 10m}}}}', **kwargs)
 
     def stopped_in_gate(self, *args):
         """A command that has its lease and waits before it takes any lock; goes on when the returned connection closes."""
@@ -196,8 +196,8 @@ class Law04(Laws):
             run = self.start("run", spec, "--no-wait")
             self.wait_at_barrier(run)
             self.sql("UPDATE jobs SET running = 1")
-        self.ended(run, DENIED)
-        self.assertEqual((self.value("SELECT count(*) FROM tidegate.batch"), self.state()), (1, "building"))
+            self.ended(run, DENIED)  # the batch, which would wait for ever, is stopped
+        self.assertEqual((self.value("SELECT count(*) FROM tidegate.batch"), self.state()), (0, "building"))
         self.sql("UPDATE jobs SET running = 0")
         self.tidegate("run", spec)
         self.sql("UPDATE jobs SET running = 1")
@@ -439,7 +439,7 @@ class Law09(Laws):
         self.sql(f"ALTER DATABASE {self.name} SET statement_timeout = 0; ALTER DATABASE {self.name} SET lock_timeout = 0; ALTER DATABASE {self.name} SET idle_in_transaction_session_timeout = 0;"
                  "CREATE OR REPLACE FUNCTION barrier() RETURNS int LANGUAGE plpgsql AS $$DECLARE n text; BEGIN FOREACH n IN ARRAY ARRAY['statement_timeout', 'lock_timeout', "
                  "'idle_in_transaction_session_timeout'] LOOP IF current_setting(n) = '0' THEN RAISE 'no %', n; END IF; END LOOP; RETURN 0; END$$")
-        spec = self.spec(HELD_UP, production=f'production: {{schedule: "{cron_in(720)}", zone: UTC, p95: 1m, running: SELECT barrier()}}')
+        spec = self.spec(HELD_UP, production=f'production: {{schedule: "{cron_in(720)}", zone: UTC, p95: 1m, live: {{running: SELECT barrier(), timeout: 10m}}}}')
         self.swapped(spec)
 
     def test_law_09_nothing_sleeps_holding_a_lock(self):
