@@ -119,7 +119,7 @@ class AirflowFlow(Flow):
           INSERT INTO orders VALUES ('2026-01-05', 1, 10), ('2026-01-05', 2, 20), ('2026-01-06', 1, 30);
           INSERT INTO daily VALUES ('2026-01-05', 1, 1), ('2026-01-05', 2, 20), ('2026-01-06', 1, 30);""")
 
-    def correction(self, dag, url=None):
+    def correction(self, dag, guard="15m"):
         """A spec whose production job is a DAG; by its schedule the window is open for hours."""
         return self.spec("""
           target: daily
@@ -133,7 +133,8 @@ class AirflowFlow(Flow):
   schedule: "{cron_in(12 * 60)}"
   zone: UTC
   p95: 1m
-  live: {{airflow: {{url: "{url or self.url}", dag: {dag}, user: admin, password_env: AIRFLOW_PASSWORD}}}}""")
+  guard: {guard}
+  live: {{airflow: {{url: "{self.url}", dag: {dag}, user: admin, password_env: AIRFLOW_PASSWORD}}}}""")
 
     def denied(self, spec, *words):
         """The plan is denied, and its reasons hold these words."""

@@ -1,12 +1,14 @@
 """Histories and live runs of a real Airflow 3 and a real Airflow 2: what Tidegate says against what Airflow's own metadata
 say. Each version is started once and stopped before the next one is."""
 
+import json
 import math
-import unittest
+import os
+import signal
 from datetime import datetime, timedelta, timezone
 
 from airflow_harness import PATIENCE, AirflowFlow, script
-from harness import USAGE, main, wait_until
+from harness import DENIED, USAGE, main, wait_until
 
 # When a run was due, in the words of each version's metadata.
 DUE = {"2": "data_interval_end", "3": "run_after"}
@@ -174,6 +176,20 @@ class Shared:
         (self.gates / "retried.fails").unlink()
         self.wait_run("retried", run, "success")
         self.allowed(spec)
+
+    def test_y_a_run_that_should_have_begun(self):
+        """The scheduler is frozen, so what is due every twenty seconds does not begin, and may at any moment."""
+        self.scene()
+        spec = self.correction("often", guard="1s")
+        self.pause("often")
+        self.settle("often")
+        self.allowed(spec)
+        scheduler = json.loads((self.home / "state.json").read_text(encoding="utf-8"))["pids"]["scheduler"]
+        os.kill(scheduler, signal.SIGSTOP)
+        self.addCleanup(os.kill, scheduler, signal.SIGCONT)
+        self.pause("often", False)
+        wait_until(lambda: self.run_tidegate("plan", spec).code == DENIED, PATIENCE, "the run is late")
+        self.denied(spec, "is late", "has not started")
 
     def test_z_airflow_is_down(self):
         """The last test of the class: nobody answers, so the job may well be running."""
