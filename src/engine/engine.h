@@ -340,10 +340,10 @@ typedef struct SessionQuestion {
 } SessionQuestion;
 
 typedef struct SessionFacts {
-  const char *found;    /* one such session, in plain words; NULL: there is none, as far as can be seen */
-  Instant since;        /* of its transaction, statement or connection; 0: unknown */
-  const char *unknown;  /* why it cannot be told that there is none; NULL: it can */
-  const char *remedy;   /* what to do then */
+  const char *found;   /* one such session, in plain words; NULL: there is none, as far as can be seen */
+  Instant since;       /* of its transaction, statement or connection; 0: unknown */
+  const char *unknown; /* why it cannot be told that there is none; NULL: it can */
+  const char *remedy;  /* what to do then */
 } SessionFacts;
 
 /* Called during long work; returning false stops it with ERR_PAUSED. */
