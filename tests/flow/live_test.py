@@ -98,13 +98,13 @@ CREATE TABLE job_run(number int PRIMARY KEY, started timestamptz NOT NULL, ended
         self.assertIn("carried on", self.events())
 
     def test_several_workers_stop_too(self):
-        spec = self.write(live(application="nightly_load"), seconds=4,
+        spec = self.write(live(application="nightly_load"), seconds=9,
                           budget="budget: {duty: 100 %, batch: 1s, lock: 200ms, lock_tries: 3, workers: 3}")
         self.plan(spec)
         run = self.start("run", spec)
         wait_until(lambda: self.computing() >= 2, seconds=60, what="batches at a time")
         session = self.job()
-        wait_until(lambda: self.computing() == 0, what="their end")
+        wait_until(lambda: self.computing() == 0, seconds=7, what="their end")
         before = self.batches()
         wait_until(lambda: "waits" in self.events(), what="an event that says so")
         self.assertEqual((self.computing(), self.batches()), (0, before))
