@@ -137,6 +137,10 @@ typedef struct ShapeColumn {
   double tolerance; /* reals at most this far apart count as equal; 0: exact */
 } ShapeColumn;
 
+/* How the swap publishes: row by row from the change set, by exchanging whole partitions, or by replacing every row of
+ * the range. */
+typedef enum ShapeWay { WAY_CHANGES, WAY_EXCHANGE, WAY_REPLACE } ShapeWay;
+
 /* The target as plan resolved it. Every column of the target, in its order. */
 typedef struct Shape {
   const char *table;
@@ -146,7 +150,7 @@ typedef struct Shape {
   bool null_dates; /* rows of the recompute without a date are declared to be fine: they are left out */
   bool null_keys;  /* keys that hold a NULL are declared to be fine: NULL equals NULL in them */
   bool keyed;      /* false: no key; whole dates are replaced */
-  bool exchange;   /* published by exchanging whole partitions (EngineOps.exchange_facts) */
+  ShapeWay way;    /* others than WAY_CHANGES: where EngineOps.exchange_facts or replace_facts found them possible */
   DateCodec codec;
 } Shape;
 
@@ -437,6 +441,9 @@ typedef struct EngineOps {
   /* NULL where the engine has no partitions. skip_triggers: triggers that do not fire are wanted. */
   bool (*exchange_facts)(Engine *, Arena *, const Shape *, DateRange range, bool skip_triggers, ExchangeFacts *ret,
                          Error *);
+  /* *ret_why_not: why the range's rows cannot all be deleted and inserted anew without a difference to others, as the
+   * end of "NAME cannot be replaced: …"; NULL: they can. NULL where the engine never does. */
+  bool (*replace_facts)(Engine *, Arena *, const Shape *, bool skip_triggers, const char **ret_why_not, Error *);
   /* Would every new row of the change set be accepted? NULL, or the database's words for the first that is not. */
   bool (*probe_constraints)(Engine *, Arena *, const Shape *, const char *id, const char **ret_refusal, Error *);
   /* Oracle: for a seeded sample of n changed rows, does the query with :key parameters give the same values? */

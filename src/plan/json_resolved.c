@@ -188,7 +188,7 @@ static void put_clock(const Plan *plan, Json *json) {
 
 static void put_limits(const Plan *plan, Json *json) {
   static const char *const triggers[] = {"deny", "fire", "skip"};
-  static const char *const publish[] = {"auto", "changes", "exchange"};
+  static const char *const publish[] = {"auto", "changes", "exchange", "replace"};
   const Spec *spec = &plan->spec;
   const SpecBudget *budget = &spec->budget;
   json_object(json, "budget");

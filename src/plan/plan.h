@@ -76,12 +76,15 @@ typedef struct WayCost {
   double seconds, lock, wal; /* of the whole; in which writers wait; bytes */
 } WayCost;
 
-/* How the swap publishes (Shape.exchange says which), and why. */
+/* How the swap publishes (Shape.way says which), and why. */
 typedef struct PlanWay {
   const char *why;
   ExchangeFacts exchange;
-  double share;               /* of the rows that change, by a date recomputed for trial */
-  WayCost changes, exchanged; /* only when partitions could be exchanged */
+  const char *not_replaced; /* why not every row can be replaced; NULL: they can, or it was not asked for */
+  bool measured;            /* share and costs are known, because another way than row by row is possible */
+  bool replaceable;
+  double share; /* of the rows that change, by a date recomputed for trial */
+  WayCost changes, exchanged, replaced;
 } PlanWay;
 
 typedef struct Plan {

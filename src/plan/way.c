@@ -6,8 +6,8 @@
 #include "plan/plan_int.h"
 
 /*
- * How the swap publishes: row by row from the change set, or by exchanging whole partitions. A date that is recomputed
- * for trial says how many rows change and how long a row takes.
+ * How the swap publishes: row by row from the change set, by exchanging whole partitions, or by replacing every row of
+ * the range. A date that is recomputed for trial says how many rows change and how long a row takes.
  */
 
 /* Measured on the workload of bench/ (docs/decisions): from this share of changed rows on the exchange is cheaper. */
@@ -15,9 +15,14 @@ static const double EXCHANGE_SHARE = 0.2;
 /* … as long as the range is at least this much of the partitions: what is not of it must be copied along. */
 static const double LEAST_COVERED = 0.5;
 
+/* From this share on replacing every row is cheaper than updating those that change; of fewer rows neither is felt. */
+static const double REPLACE_SHARE = 0.8;
+static const int64_t REPLACE_ROWS = 10000;
+
 /* Measured there too: seconds and bytes of WAL a row, beside the recompute. */
-static const double CHANGE_SECONDS = 4.5e-6, CHANGE_WAL = 550;
+static const double CHANGE_SECONDS = 6.2e-6, CHANGE_LOCK = 4.2e-6, CHANGE_WAL = 550;
 static const double EXCHANGE_SECONDS = 1.8e-6, EXCHANGE_WAL = 130;
+static const double REPLACE_SECONDS = 4e-6, REPLACE_LOCK = 3.5e-6, REPLACE_WAL = 560;
 static const double EXCHANGE_LOCK = 0.05, COUNT_SECONDS = 1.5e-7;
 
 /* The lightest date in which a change is expected. */
@@ -55,46 +60,93 @@ static void estimate(Plan *plan, double recompute_seconds) {
   PlanWay *way = &plan->way;
   double rows = (double)plan->rows, changed = way->share * rows, whole = (double)way->exchange.rows;
   way->changes = (WayCost){.seconds = rows * recompute_seconds + changed * CHANGE_SECONDS,
-                           .lock = changed * CHANGE_SECONDS + rows * COUNT_SECONDS,
+                           .lock = changed * CHANGE_LOCK + rows * COUNT_SECONDS,
                            .wal = changed * CHANGE_WAL};
   way->exchanged = (WayCost){.seconds = rows * recompute_seconds + whole * EXCHANGE_SECONDS,
                              .lock = EXCHANGE_LOCK + rows * COUNT_SECONDS,
                              .wal = whole * EXCHANGE_WAL};
+  way->replaced = (WayCost){.seconds = rows * (recompute_seconds + REPLACE_SECONDS),
+                            .lock = rows * (REPLACE_LOCK + COUNT_SECONDS),
+                            .wal = rows * REPLACE_WAL};
+  way->measured = true;
+}
+
+/* Why nothing but row by row can be, before the engine is asked; NULL: it may be. */
+static const char *ruled_out(const Plan *plan) {
+  if (plan->overlay) return "the recompute reads the table itself";
+  if (plan->recompute == NULL || plan->spec.full_shadow) return "a full shadow is compared row by row";
+  return plan->spec.publish == PUBLISH_CHANGES ? "`publish: changes`" : NULL;
+}
+
+static bool look_at_exchange(Arena *arena, Engine *engine, Plan *plan, bool *ret, Error *err) {
+  PlanWay *way = &plan->way;
+  *ret = false;
+  if (engine->ops->exchange_facts == NULL || plan->spec.publish == PUBLISH_REPLACE) return true;
+  if (!engine->ops->exchange_facts(engine, arena, &plan->shape, plan->range, plan->spec.triggers == TRIGGERS_SKIP,
+                                   &way->exchange, err))
+    return error_wrap(err, "looking whether partitions can be exchanged");
+  *ret = way->exchange.why_not == NULL;
+  if (!*ret) way->why = way->exchange.why_not;
+  return true;
+}
+
+static bool look_at_replacing(Arena *arena, Engine *engine, Plan *plan, Error *err) {
+  PlanWay *way = &plan->way;
+  bool wanted = plan->spec.publish == PUBLISH_REPLACE;
+  if (!wanted && (plan->spec.publish != PUBLISH_AUTO || plan->rows < REPLACE_ROWS)) return true;
+  if (engine->ops->replace_facts == NULL) {
+    if (wanted) way->why = "this engine does not replace ranges";
+    return true;
+  }
+  if (!engine->ops->replace_facts(engine, arena, &plan->shape, plan->spec.triggers == TRIGGERS_SKIP, &way->not_replaced,
+                                  err))
+    return error_wrap(err, "looking whether every row can be replaced");
+  way->replaceable = way->not_replaced == NULL;
+  if (wanted && !way->replaceable) way->why = way->not_replaced;
+  return true;
 }
 
 static bool wanted_in_vain(const Plan *plan, Error *err) {
-  if (plan->spec.publish != PUBLISH_EXCHANGE || plan->shape.exchange) return true;
-  spec_error(err, &plan->spec.target.place, "`publish: exchange` is not possible for %s: %s", plan->shape.table,
-             plan->way.why);
+  bool exchange = plan->spec.publish == PUBLISH_EXCHANGE;
+  if (!exchange && plan->spec.publish != PUBLISH_REPLACE) return true;
+  spec_error(err, &plan->spec.target.place, "`publish: %s` is not possible for %s: %s",
+             exchange ? "exchange" : "replace", plan->shape.table, plan->way.why);
   return error_hint(err, "leave `publish` out: the changes are then published row by row");
+}
+
+static void choose(Arena *arena, Plan *plan, bool exchangeable) {
+  PlanWay *way = &plan->way;
+  const char *percent =
+      arena_printf(arena, "%.*f %% of the rows change", way->share < EXCHANGE_SHARE, way->share * 100);
+  bool few = way->share < EXCHANGE_SHARE, far = exchangeable && way->exchange.covered < LEAST_COVERED;
+  if (exchangeable && (plan->spec.publish == PUBLISH_EXCHANGE || (!few && !far)))
+    plan->shape.way = WAY_EXCHANGE;
+  else if (way->replaceable && (plan->spec.publish == PUBLISH_REPLACE || way->share >= REPLACE_SHARE))
+    plan->shape.way = WAY_REPLACE;
+  bool lossless = plan->shape.way == WAY_EXCHANGE && !few && !far;
+  way->why = lossless      ? arena_printf(arena, "%s, and nothing is lost by it", percent)
+             : far && !few ? "most of the partitions is not of the range"
+                           : percent;
 }
 
 bool plan_measure_way(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, Error *err) {
   PlanWay *way = &plan->way;
   double seconds = 0;
+  bool exchangeable;
   *way = (PlanWay){.why = "this engine has no partitions to exchange"};
-  plan->shape.exchange = false;
-  if (plan->spec.publish == PUBLISH_CHANGES) way->why = "`publish: changes`";
-  if (plan->recompute == NULL || plan->spec.full_shadow) way->why = "a full shadow is compared row by row";
-  if (plan->overlay) way->why = "the recompute reads the table itself";
-  bool possible = engine->ops->exchange_facts != NULL && plan->spec.publish != PUBLISH_CHANGES && !plan->overlay &&
-                  plan->recompute != NULL && !plan->spec.full_shadow;
-  if (possible && !engine->ops->exchange_facts(engine, arena, &plan->shape, plan->range,
-                                               plan->spec.triggers == TRIGGERS_SKIP, &way->exchange, err))
-    return error_wrap(err, "looking whether partitions can be exchanged");
-  if (possible && way->exchange.why_not != NULL) {
-    way->why = way->exchange.why_not;
-    possible = false;
+  plan->shape.way = WAY_CHANGES;
+  const char *out = ruled_out(plan);
+  if (out != NULL) {
+    way->why = out;
+    return wanted_in_vain(plan, err);
   }
-  if (!possible) return wanted_in_vain(plan, err);
+  if (!look_at_exchange(arena, engine, plan, &exchangeable, err) || !look_at_replacing(arena, engine, plan, err))
+    return false;
+  if ((plan->spec.publish == PUBLISH_EXCHANGE && !exchangeable) || (!exchangeable && !way->replaceable))
+    return wanted_in_vain(plan, err);
   if (!try_a_date(arena, engine, plan, interrupt, &seconds, err)) return false;
   estimate(plan, seconds);
-  bool few = way->share < EXCHANGE_SHARE;
-  bool far = way->exchange.covered < LEAST_COVERED;
-  plan->shape.exchange = plan->spec.publish == PUBLISH_EXCHANGE || (!few && !far);
-  way->why = few   ? arena_printf(arena, "%.1f %% of the rows change", way->share * 100)
-             : far ? "most of the partitions is not of the range"
-                   : arena_printf(arena, "%.0f %% of the rows change, and nothing is lost by it", way->share * 100);
+  choose(arena, plan, exchangeable);
   return true;
 }
 
@@ -106,16 +158,23 @@ static void put_cost(Json *json, const char *name, const WayCost *cost) {
   json_object_end(json);
 }
 
+static const char *const way_names[] = {
+    [WAY_CHANGES] = "changes", [WAY_EXCHANGE] = "exchange", [WAY_REPLACE] = "replace"};
+
 void plan_json_way(const Plan *plan, Json *json) {
   const PlanWay *way = &plan->way;
   json_object(json, "publish");
-  json_text(json, "way", plan->shape.exchange ? "exchange" : "changes");
+  json_text(json, "way", way_names[plan->shape.way]);
   json_text(json, "why", way->why);
-  if (way->exchange.partitions > 0) {
+  if (way->not_replaced != NULL) json_text(json, "not_replaced", way->not_replaced);
+  if (way->measured) {
     json_real(json, "changed_share", way->share);
+    put_cost(json, "changes", &way->changes);
+  }
+  if (way->replaceable) put_cost(json, "replace", &way->replaced);
+  if (way->exchange.partitions > 0) {
     json_int(json, "partitions", way->exchange.partitions);
     json_int(json, "partition_rows", way->exchange.rows);
-    put_cost(json, "changes", &way->changes);
     put_cost(json, "exchange", &way->exchanged);
     plan_json_texts(json, "checked", way->exchange.checked, way->exchange.n_checked);
   }
@@ -127,6 +186,7 @@ bool plan_load_way(Arena *arena, const BackfillRecord *record, Plan *plan, Error
   if (record->plan == NULL) return true;
   if (!doc_parse(arena, "plan", record->plan, strlen(record->plan), &root, err)) return false;
   const DocNode *publish = doc_get(root, "publish"), *way = publish == NULL ? NULL : doc_get(publish, "way");
-  plan->shape.exchange = way != NULL && strcmp(way->text, "exchange") == 0;
+  for (size_t i = 0; i < sizeof way_names / sizeof *way_names; i++)
+    if (way != NULL && strcmp(way->text, way_names[i]) == 0) plan->shape.way = (ShapeWay)i;
   return true;
 }

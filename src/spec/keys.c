@@ -84,7 +84,8 @@ static const SpecRow rows[] = {
      AT(full_shadow)},
     {{"publish", ANY, "auto", "changes",
       "how the swap publishes: changes (row by row, the rows that differ), exchange (whole partitions, PostgreSQL), "
-      "auto (exchange where it is possible and most rows change)"},
+      "replace (every row of the range, PostgreSQL), auto (exchange where it is possible and most rows change, replace "
+      "where nearly every row of a plain table does)"},
      spec_read_publish,
      AT(publish)},
     {{"allow", BACKFILL, NULL, "{null_keys: yes}", "what is denied unless it is declared here"}, spec_read_group, 0},

@@ -35,7 +35,7 @@ bool spec_read_shadow(SpecReader *reader, const SpecRow *row, const DocNode *val
 }
 
 bool spec_read_publish(SpecReader *reader, const SpecRow *row, const DocNode *value, void *member) {
-  static const char *const words[] = {"auto", "changes", "exchange", NULL}; /* in the order of SpecPublish */
+  static const char *const words[] = {"auto", "changes", "exchange", "replace", NULL}; /* in the order of SpecPublish */
   int i = one_of(reader, row, value, words);
   if (i < 0) return false;
   *(SpecPublish *)member = (SpecPublish)i;

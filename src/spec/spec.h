@@ -147,7 +147,7 @@ typedef struct SpecRecompute {
 } SpecRecompute;
 
 /* How the swap publishes. */
-typedef enum SpecPublish { PUBLISH_AUTO, PUBLISH_CHANGES, PUBLISH_EXCHANGE } SpecPublish;
+typedef enum SpecPublish { PUBLISH_AUTO, PUBLISH_CHANGES, PUBLISH_EXCHANGE, PUBLISH_REPLACE } SpecPublish;
 
 typedef struct Spec {
   SpecPlace backfill_file; /* file and source of the backfill's own file; file NULL from spec_load_pipeline alone */

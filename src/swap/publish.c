@@ -73,7 +73,7 @@ static bool refused(Act *act, Error *err) {
   int tries;
   if (refusal.code == ERR_DRIFT)
     return back_to_building(act, act->plan->range,
-                            act->plan->shape.exchange ? "what stands beside production" : "production", err);
+                            act->plan->shape.way != WAY_CHANGES ? "what stands beside production" : "production", err);
   act->engine->ops->abort(act->writer);
   if (refusal.code != ERR_HELD || !act_lock(act, NULL, NULL, &tries, err) ||
       !act_commit(act, "hold", refusal.message, NULL, NULL, err)) {

@@ -144,17 +144,24 @@ static const char *cost_text(Arena *arena, const WayCost *cost) {
 }
 
 static void put_way(Paint *paint, Arena *arena, const Plan *plan) {
+  static const char *const names[] = {[WAY_CHANGES] = "row by row",
+                                      [WAY_EXCHANGE] = "by exchanging partitions",
+                                      [WAY_REPLACE] = "by replacing every row of the range"};
   const PlanWay *way = &plan->way;
-  bool exchange = plan->shape.exchange;
-  if (way->exchange.partitions == 0) {
+  bool exchange = plan->shape.way == WAY_EXCHANGE;
+  if (!way->measured) {
     if (way->exchange.why_not != NULL) paint_line(paint, "publish", "row by row; not by exchange: %s", way->why);
     return;
   }
-  paint_line(paint, "publish", "%s: %s", exchange ? "by exchanging partitions" : "row by row", way->why);
+  paint_line(paint, "publish", "%s: %s", names[plan->shape.way], way->why);
   paint_line(paint, "", "row by row: %s", cost_text(arena, &way->changes));
-  paint_line(paint, "", "exchange of %s: %s, readers wait up to 50 ms",
-             words_count(arena, way->exchange.partitions, "partition", "partitions"),
-             cost_text(arena, &way->exchanged));
+  if (way->exchange.partitions > 0)
+    paint_line(paint, "", "exchange of %s: %s, readers wait up to 50 ms",
+               words_count(arena, way->exchange.partitions, "partition", "partitions"),
+               cost_text(arena, &way->exchanged));
+  if (way->replaceable)
+    paint_line(paint, "", "replacing every row: %s; replicas get every row of the range",
+               cost_text(arena, &way->replaced));
   for (size_t i = 0; i < way->exchange.n_checked && exchange; i++)
     paint_line(paint, i == 0 ? "checked" : "", "%s", way->exchange.checked[i]);
 }

@@ -42,12 +42,12 @@ SELECT op, count(*) FROM {changes} GROUP BY op;
 SELECT * FROM {changes} LIMIT 50;
 
 -- name: exchanged
-SELECT nth, partition, lower, upper, swapped IS NOT NULL AS in_production FROM {ledger}.exchange WHERE backfill = {id};
+SELECT nth, partition, lower, upper, swapped IS NOT NULL AS in_production FROM {ledger}.exchange WHERE backfill = {id} AND lower <> '';
 
 -- name: exchange_back
 SELECT format('ALTER TABLE %1$s DETACH PARTITION %2$s; ALTER TABLE %1$s ATTACH PARTITION %3$I.%4$I FOR VALUES FROM (%5$L) TO (%6$L);',
   {target}, partition, {schema}, 'tidegate_' || backfill || '_p' || nth, lower, upper)
-FROM {ledger}.exchange WHERE backfill = {id} AND swapped IS NOT NULL;
+FROM {ledger}.exchange WHERE backfill = {id} AND lower <> '' AND swapped IS NOT NULL;
 
 -- name: drift
 SELECT count(*) FROM {changes} AS n WHERE n.op <> 'I' AND NOT EXISTS (SELECT FROM {table} AS p WHERE {same_old});

@@ -16,7 +16,7 @@ import harness  # noqa: E402
 from harness import CONFLICT, DENIED, DRIFT, LOCKED, OK  # noqa: E402
 from postgres_harness import PostgresFlow  # noqa: E402
 from postgres_writers_test import FILL, KINDS, PARTS, SPEC  # noqa: E402
-from postgres_writers_model import FROM, TO  # noqa: E402
+from postgres_writers_model import FROM, TO, WHOLE  # noqa: E402
 
 NOW = "SELECT * FROM sales ORDER BY 1, 2, 3, 4"
 PICTURE = "SELECT day, count(*), sum(net), string_agg(id || note, ',' ORDER BY id) FROM sales{} GROUP BY day ORDER BY day"
@@ -32,7 +32,7 @@ class Scene(PostgresFlow):
         type(self).scene = table + "".join(f"CREATE TABLE {name} PARTITION OF sales FOR VALUES FROM ('{low}') TO ('{high}');"
                                            for name, (low, high) in PARTS.items() if "PARTITION" in table) + FILL + "ANALYZE;"
         super().setUp()
-        note = ", note" if self.kind in ("exchange", "keyless") else ""
+        note = ", note" if self.kind in WHOLE else ""
         self.file = self.folder / "backfill.yaml"
         self.file.write_text(SPEC.format(url=self.database, range=f"{FROM}..{TO}", note=note, publish=publish))
         self.before = self.rows(NOW)
@@ -160,6 +160,10 @@ class ReadersExchange(Readers):
     kind = "exchange"
 
 
+class ReadersReplace(Readers):
+    kind = "replace"
+
+
 class ReadersKeyless(Readers):
     kind = "keyless"
 
@@ -221,7 +225,7 @@ class WritingBack(Scene):
 
     def test_a_preserved_column_written_meanwhile_is_kept(self):
         """It is no drift, and a rollback brings it back also where the row had gone."""
-        if self.kind in ("exchange", "keyless"):
+        if self.kind in WHOLE:
             self.skipTest("nothing is preserved there")
         self.built(self.file)
         self.sql("UPDATE sales SET note = 'late' WHERE id IN (51, 61, 1000)")
@@ -235,9 +239,13 @@ class WritingBack(Scene):
         """The fence: a write that comes while the swap works is done after it, also to rows that it does not change."""
         if self.kind == "exchange":
             self.skipTest("an exchange fires no triggers, and there is nothing else to make it slow")
-        self.sql("CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.1); RETURN coalesce(NEW, OLD); END';"
-                 "CREATE TRIGGER slow BEFORE UPDATE OR INSERT ON sales FOR EACH ROW EXECUTE FUNCTION slowly()")
-        self.file.write_text(self.file.read_text() + "triggers: fire\n")
+        if self.kind == "replace":  # which fires none either
+            self.sql("CREATE FUNCTION slow() RETURNS bool LANGUAGE sql AS 'SELECT true FROM pg_sleep(0.1)';"
+                     "ALTER TABLE sales ADD CHECK (slow()) NOT VALID")
+        else:
+            self.sql("CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.1); RETURN coalesce(NEW, OLD); END';"
+                     "CREATE TRIGGER slow BEFORE UPDATE OR INSERT ON sales FOR EACH ROW EXECUTE FUNCTION slowly()")
+            self.file.write_text(self.file.read_text() + "triggers: fire\n")
         self.built(self.file)
         swap = self.start("swap", self.file, "--yes")
         harness.wait_until(lambda: self.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") or swap.poll() is not None)
@@ -263,6 +271,10 @@ class WritingBackParted(WritingBack):
 
 class WritingBackExchange(WritingBack):
     kind = "exchange"
+
+
+class WritingBackReplace(WritingBack):
+    kind = "replace"
 
 
 class WritingBackKeyless(WritingBack):

@@ -55,6 +55,11 @@ COMMENT ON TABLE sales_2 IS 'the second';
 COMMENT ON INDEX sales_1_pkey IS 'its key';
 """ + SALES
 PARTED_SPEC = KEYED_SPEC.replace("shop FROM", "shop, 'note ' || id AS note FROM").replace("control: 2024-01-01..2024-01-03\n", "").replace("net: yes, day: yes", "net: yes, note: yes") + "publish: exchange\n"
+REPLACED = ORDERS + """
+CREATE TABLE sales(id int, day date NOT NULL, cents int NOT NULL, net int, shop int, note text, PRIMARY KEY (day, id));
+CREATE INDEX sales_net ON sales(net) WHERE net > 10;
+""" + SALES
+REPLACED_SPEC = PARTED_SPEC.replace("exchange", "replace")
 KEYLESS = """
 CREATE TABLE orders(day date NOT NULL, item text, cents int, rate int);
 INSERT INTO orders SELECT date '2024-01-01' + i, 'item ' || k / 2, 100 + k / 2, 3 FROM generate_series(0, 9) i, generate_series(0, 5) k;
@@ -72,7 +77,8 @@ correct: net is cents times rate
 control: 2024-01-01..2024-01-03
 recompute: SELECT day, item, cents, cents * rate AS net FROM orders WHERE day >= :from AND day < :to
 """
-SCENES = {"keyed": (KEYED, KEYED_SPEC), "keyless": (KEYLESS, KEYLESS_SPEC), "exchange": (PARTED, PARTED_SPEC)}
+SCENES = {"keyed": (KEYED, KEYED_SPEC), "keyless": (KEYLESS, KEYLESS_SPEC), "exchange": (PARTED, PARTED_SPEC),
+          "replace": (REPLACED, REPLACED_SPEC)}
 PRODUCTION = "SELECT * FROM sales ORDER BY 1, 2, 3, 4"
 BREAK = "UPDATE sales SET net = -5 WHERE day = '2024-01-05'; DELETE FROM sales WHERE id = 61"
 # What a tool that can only write in place would do: the right values, straight into production.

@@ -8,9 +8,10 @@ so that the order of commits is the order of all writes to a row."""
 from collections import Counter
 
 FROM, TO = "2024-01-05", "2024-01-10"
-KEYS = {"keyed": ("id",), "parted": ("day", "id"), "exchange": ("day", "id"), "keyless": None}
+KEYS = {"keyed": ("id",), "parted": ("day", "id"), "exchange": ("day", "id"), "replace": ("day", "id"), "keyless": None}
 GIVEN = ("id", "day", "cents", "net")  # with the note where nothing can be preserved
 REST = ("note",)
+WHOLE = ("exchange", "replace", "keyless")  # kinds of which the recompute gives every column
 
 
 class Fault(AssertionError):
@@ -29,7 +30,7 @@ class Model:
     def __init__(self, kind, sales, orders):
         self.kind, self.columns = KEYS[kind], {}
         self.exchange, self.keyless = kind == "exchange", kind == "keyless"
-        self.given = GIVEN + (REST if self.exchange or self.keyless else ())
+        self.given = GIVEN + (REST if kind in WHOLE else ())
         self.orders = {row["id"]: row for row in orders}
         self.sales = list(map(dict, sales)) if self.keyless else {self.key(row): dict(row) for row in sales}
         self.swapped = None  # what the last swap did, while it stands

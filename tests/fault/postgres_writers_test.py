@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "flow"))
 import harness  # noqa: E402
 from harness import BINARY, CONFLICT, DATABASE, DENIED, DRIFT, HELD, LOCKED, NO_CHANGE, OK, STATE, SUPERSEDED, USAGE  # noqa: E402
 from postgres_harness import TEXTS, Cluster  # noqa: E402
-from postgres_writers_model import FROM, TO, Fault, Model, bag, inside  # noqa: E402
+from postgres_writers_model import FROM, TO, WHOLE, Fault, Model, bag, inside  # noqa: E402
 
 SOAK = bool(os.environ.get("TIDEGATE_SOAK"))
 ROUNDS = int(os.environ.get("TIDEGATE_ROUNDS", "1500" if SOAK else "128"))
@@ -37,6 +37,7 @@ KINDS = {
     "keyed": (f"CREATE TABLE sales({COLUMNS}, PRIMARY KEY (id)); CREATE INDEX ON sales(day);", "publish: changes"),
     "parted": (f"CREATE TABLE sales({COLUMNS}, PRIMARY KEY (day, id)) PARTITION BY RANGE (day);", "publish: changes"),
     "exchange": (f"CREATE TABLE sales({COLUMNS}, PRIMARY KEY (day, id)) PARTITION BY RANGE (day);", "publish: exchange"),
+    "replace": (f"CREATE TABLE sales({COLUMNS}, PRIMARY KEY (day, id));", "publish: replace"),
     "keyless": (f"CREATE TABLE sales({COLUMNS}); CREATE INDEX ON sales(day);", "publish: changes"),
 }
 FILL = """
@@ -354,7 +355,7 @@ class Round:
         parts = "".join(f"CREATE TABLE {name} PARTITION OF sales FOR VALUES FROM ('{low}') TO ('{high}');"
                         for name, (low, high) in PARTS.items() if "PARTITION" in table)
         self.rows(f"DROP SCHEMA IF EXISTS tidegate CASCADE; DROP TABLE IF EXISTS sales, orders; {table} {parts} {FILL}")
-        note = ", note" if self.kind in ("exchange", "keyless") else ""
+        note = ", note" if self.kind in WHOLE else ""
         (self.folder / "backfill.yaml").write_text(SPEC.format(url=self.url, range=f"{FROM}..{TO}", note=note, publish=publish))
 
     def rows(self, query):
@@ -640,6 +641,9 @@ class Writers(unittest.TestCase):
 
     def test_partitioned_by_exchange(self):
         self.kind("exchange")
+
+    def test_by_replacing(self):
+        self.kind("replace")
 
     def test_without_a_key(self):
         self.kind("keyless")

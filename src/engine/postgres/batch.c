@@ -3,6 +3,7 @@
 
 #include "engine/postgres/exchange.h"
 #include "engine/postgres/postgres_sql.h"
+#include "engine/postgres/way.h"
 
 /* ---- taking earlier attempts away
  * -------------------------------------------------------------------------------------------- */
@@ -26,18 +27,20 @@ static bool moves_back(EngineWriter *writer, Arena *arena, const ShapeSql *sql, 
   return pg_run(engine, text, NULL, 0, NULL, doing, err);
 }
 
-static bool forget_changes(EngineWriter *writer, const Shape *shape, DateRange range, Error *err) {
+bool changes_forget(EngineWriter *writer, Arena *arena, const ShapeSql *sql, DateRange range, Error *err) {
   static const char doing[] = "taking an earlier attempt away";
-  ARENA_SCOPED arena = {0};
   PgEngine *engine = writer->engine;
-  ShapeSql sql;
-  if (!pg_shape_sql(engine, &arena, shape, &sql, err)) return false;
-  if (shape->exchange) return exchange_forget(writer, &arena, &sql, range, err);
-  const char *forget =
-      sql_fill(&arena, sql_batch_forget, "changes", pg_object(engine, &arena, writer->id, "changes"), "first",
-               shape_number(&arena, range.from), "last", shape_number(&arena, range.to), NULL);
-  return (!shape->keyed || moves_back(writer, &arena, &sql, range, doing, err)) &&
+  const char *forget = sql_fill(arena, sql_batch_forget, "changes", pg_object(engine, arena, writer->id, "changes"),
+                                "first", shape_number(arena, range.from), "last", shape_number(arena, range.to), NULL);
+  return (!sql->shape->keyed || moves_back(writer, arena, sql, range, doing, err)) &&
          pg_run(engine, forget, NULL, 0, NULL, doing, err);
+}
+
+static bool forget(EngineWriter *writer, const Shape *shape, DateRange range, Error *err) {
+  ARENA_SCOPED arena = {0};
+  ShapeSql sql;
+  return pg_shape_sql(writer->engine, &arena, shape, &sql, err) &&
+         pg_way(shape)->forget(writer, &arena, &sql, range, err);
 }
 
 /* Takes away what an earlier attempt stored for the job's dates. */
@@ -49,11 +52,11 @@ static bool forget_earlier(EngineWriter *writer, const Job *job, Error *err) {
   const char *values[] = {writer->id, shape_number(&arena, range.from), shape_number(&arena, range.to)};
   const char *text = sql_fill(&arena, sql_batch_stored_before, "ledger", pg_schema(engine, &arena), NULL);
   if (!pg_number(engine, text, values, 3, &before, "looking for an earlier attempt", err)) return false;
-  return before == 0 || forget_changes(writer, job->shape, range, err);
+  return before == 0 || forget(writer, job->shape, range, err);
 }
 
 bool pg_forget(EngineWriter *writer, const Shape *shape, DateRange range, Error *err) {
-  return forget_changes(writer, shape, range, err) && pg_ledger_forget(writer->engine, writer->id, range, err);
+  return forget(writer, shape, range, err) && pg_ledger_forget(writer->engine, writer->id, range, err);
 }
 
 /* A function that the recompute calls could write production itself (law 1); then nothing of the transaction stays. */
@@ -70,14 +73,15 @@ static bool spared_production(PgEngine *engine, const Shape *shape, Error *err) 
 /* ---- a batch
  * ---------------------------------------------------------------------------------------------------------------- */
 
+bool changes_compute(EngineWriter *writer, Arena *arena, const Job *job, BatchFacts *ret, Error *err) {
+  return compare_into(writer->engine, arena, job, pg_object(writer->engine, arena, writer->id, "changes"), ret, err);
+}
+
 bool pg_compute(EngineWriter *writer, Arena *arena, const Job *job, const Interrupt *interrupt, BatchFacts *ret,
                 Error *err) {
   PgEngine *engine = writer->engine;
   engine->interrupt = interrupt;
-  bool ok = forget_earlier(writer, job, err) &&
-            (job->shape->exchange
-                 ? exchange_compute(writer, arena, job, ret, err)
-                 : compare_into(engine, arena, job, pg_object(engine, arena, writer->id, "changes"), ret, err));
+  bool ok = forget_earlier(writer, job, err) && pg_way(job->shape)->compute(writer, arena, job, ret, err);
   engine->interrupt = NULL;
   return ok && spared_production(engine, job->shape, err);
 }
@@ -87,18 +91,20 @@ bool pg_store(EngineWriter *writer, const Job *job, const BatchFacts *facts, con
 }
 
 /* When the batches are over the planner is told what the change set holds: the swap's plans rest on it. */
+bool changes_seal(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Error *err) {
+  PgEngine *engine = writer->engine;
+  const char *changes = pg_object(engine, arena, writer->id, "changes");
+  const char *settle = sql_fill(arena, sql_batch_settle_moves, "changes", changes, "match",
+                                pg_shape_key_match(arena, sql, "d.", "old_", "m.", "old_"), NULL);
+  return (!sql->shape->keyed || pg_run(engine, settle, NULL, 0, NULL, "settling the moves", err)) &&
+         pg_run(engine, sql_fill(arena, sql_batch_analyze, "changes", changes, NULL), NULL, 0, NULL,
+                "counting the change set", err);
+}
+
 bool pg_settle_moves(EngineWriter *writer, const Shape *shape, Error *err) {
   ARENA_SCOPED arena = {0};
-  PgEngine *engine = writer->engine;
   ShapeSql sql;
-  const char *changes = pg_object(engine, &arena, writer->id, "changes");
-  if (!pg_shape_sql(engine, &arena, shape, &sql, err)) return false;
-  if (shape->exchange) return exchange_seal(writer, &arena, &sql, err);
-  const char *settle = sql_fill(&arena, sql_batch_settle_moves, "changes", changes, "match",
-                                pg_shape_key_match(&arena, &sql, "d.", "old_", "m.", "old_"), NULL);
-  return (!shape->keyed || pg_run(engine, settle, NULL, 0, NULL, "settling the moves", err)) &&
-         pg_run(engine, sql_fill(&arena, sql_batch_analyze, "changes", changes, NULL), NULL, 0, NULL,
-                "counting the change set", err);
+  return pg_shape_sql(writer->engine, &arena, shape, &sql, err) && pg_way(shape)->seal(writer, &arena, &sql, err);
 }
 
 bool pg_fill_shadow(EngineWriter *writer, const Job *job, const Interrupt *interrupt, Error *err) {

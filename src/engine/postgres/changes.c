@@ -2,6 +2,7 @@
 
 #include "engine/postgres/exchange.h"
 #include "engine/postgres/postgres_sql.h"
+#include "engine/postgres/way.h"
 
 /* ---- production's fingerprint ----------------------------------------------------------------------------------- */
 
@@ -14,26 +15,17 @@ static bool whole_fingerprint(PgEngine *engine, Arena *arena, const ShapeSql *sq
   return true;
 }
 
-bool pg_fingerprint(Engine *base, Arena *arena, const Shape *shape, DateRange range, const DateFacts **ret,
-                    size_t *ret_n, Error *err) {
-  PgEngine *engine = pg_engine(base);
+bool fingerprint_of(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *table, DateRange range,
+                    const DateFacts **ret, size_t *ret_n, Error *err) {
   ARENA_SCOPED scratch = {0};
   PG_SCOPED rows = NULL;
-  ShapeSql sql;
   size_t n_dates, n = 0;
-  if (!pg_shape_sql(engine, &scratch, shape, &sql, err)) return false;
-  const char *hash = shape_hash(&scratch, &sql, sql.given, sql.n_given, "p.", "");
-  if (range.from == range.to) {
-    DateFacts *whole = arena_alloc(arena, sizeof *whole);
-    *ret = whole;
-    *ret_n = 1;
-    return whole_fingerprint(engine, &scratch, &sql, hash, whole, err);
-  }
-  const Instant *dates = shape_dates(&scratch, &shape->codec, range, &n_dates);
-  const char *date = arena_printf(&scratch, "p.%s", sql.date);
+  const char *hash = shape_hash(&scratch, sql, sql->given, sql->n_given, "p.", "");
+  const Instant *dates = shape_dates(&scratch, &sql->shape->codec, range, &n_dates);
+  const char *date = arena_printf(&scratch, "p.%s", sql->date);
   const char *text =
-      sql_fill(&scratch, sql_changes_fingerprint_dates, "place", shape_date_place(&scratch, &sql, date, dates, n_dates),
-               "hash", hash, "target", sql.table, "where", shape_in_range(&scratch, &sql, "p.", range), NULL);
+      sql_fill(&scratch, sql_changes_fingerprint_dates, "place", shape_date_place(&scratch, sql, date, dates, n_dates),
+               "hash", hash, "target", table, "where", shape_in_range(&scratch, sql, "p.", range), NULL);
   if (!pg_query(engine, text, NULL, 0, &rows, "fingerprinting production", err)) return false;
   DateFacts *facts = arena_array(arena, (size_t)PQntuples(rows), sizeof *facts);
   for (int i = 0; i < PQntuples(rows); i++) {
@@ -45,6 +37,20 @@ bool pg_fingerprint(Engine *base, Arena *arena, const Shape *shape, DateRange ra
   *ret = facts;
   *ret_n = n;
   return true;
+}
+
+bool pg_fingerprint(Engine *base, Arena *arena, const Shape *shape, DateRange range, const DateFacts **ret,
+                    size_t *ret_n, Error *err) {
+  PgEngine *engine = pg_engine(base);
+  ARENA_SCOPED scratch = {0};
+  ShapeSql sql;
+  if (!pg_shape_sql(engine, &scratch, shape, &sql, err)) return false;
+  if (range.from != range.to) return fingerprint_of(engine, arena, &sql, sql.table, range, ret, ret_n, err);
+  DateFacts *whole = arena_alloc(arena, sizeof *whole);
+  *ret = whole;
+  *ret_n = 1;
+  return whole_fingerprint(engine, &scratch, &sql, shape_hash(&scratch, &sql, sql.given, sql.n_given, "p.", ""), whole,
+                           err);
 }
 
 /* ---- the change set --------------------------------------------------------------------------------------------- */
@@ -67,11 +73,13 @@ bool pg_check_total(Engine *base, const Job *job, const char *expression, DateRa
 }
 
 bool pg_change_counts(Engine *base, const Shape *shape, const char *id, ChangeCounts *ret, Error *err) {
-  PgEngine *engine = pg_engine(base);
+  return pg_way(shape)->counts(pg_engine(base), id, ret, err);
+}
+
+bool changes_counts(PgEngine *engine, const char *id, ChangeCounts *ret, Error *err) {
   ARENA_SCOPED arena = {0};
   PG_SCOPED rows = NULL;
   ChangeCounts counts = {0};
-  if (shape->exchange) return exchange_counts(engine, id, ret, err);
   const char *text = sql_fill(&arena, sql_changes_counts, "changes", pg_object(engine, &arena, id, "changes"), NULL);
   if (!pg_query(engine, text, NULL, 0, &rows, "counting the change set", err)) return false;
   for (int i = 0; i < PQntuples(rows); i++) {
@@ -146,7 +154,7 @@ static bool add_changes(ChangeList *list, Instant date, Error *err) {
   PG_SCOPED result = NULL;
   Arena *arena = list->arena;
   const char *changes = pg_object(list->engine, arena, list->id, "changes");
-  if (list->sql.shape->exchange && date != 0 &&
+  if (list->sql.shape->way != WAY_CHANGES && date != 0 &&
       !exchange_changes_of(list->engine, arena, &list->sql, list->id, date, &changes, err))
     return false;
   const char *text = sql_fill(arena, date == 0 ? sql_changes_rows : sql_changes_rows_of_date, "values",
@@ -194,7 +202,12 @@ bool pg_change_duplicates(Engine *base, const Shape *shape, const char *id, int6
   BUF_SCOPED key = {0};
   ShapeSql sql;
   *ret = 0;
-  if (!shape->keyed || shape->exchange) return true; /* an exchanged partition's own key sees to it */
+  if (!shape->keyed || shape->way == WAY_EXCHANGE) return true; /* an exchanged partition's own key sees to it */
+  if (shape->way == WAY_REPLACE) { /* only new keys can stand on two dates: others would have moved */
+    ChangeCounts counts;
+    if (!exchange_counts(engine, id, &counts, err)) return false;
+    if (counts.inserts == 0) return true;
+  }
   if (!pg_shape_sql(engine, &arena, shape, &sql, err)) return false;
   for (size_t i = 0; i < sql.n_key; i++)
     buf_printf(&key, "%sCASE WHEN c.op = 'D' THEN %s ELSE %s END", i == 0 ? "" : ", ",

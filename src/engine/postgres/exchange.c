@@ -116,7 +116,7 @@ bool pg_exchange_facts(Engine *base, Arena *arena, const Shape *shape, DateRange
 /* ---- what the ledger knows
  * ---------------------------------------------------------------------------------------------------- */
 
-static const char *replacement_name(PgEngine *engine, Arena *arena, const char *id, int64_t nth) {
+const char *exchange_replacement(PgEngine *engine, Arena *arena, const char *id, int64_t nth) {
   return pg_object(engine, arena, id, arena_printf(arena, "p%" PRId64, nth));
 }
 
@@ -129,10 +129,11 @@ bool exchange_parts(PgEngine *engine, Arena *arena, const char *id, ExchangePart
   for (size_t i = 0; i < n; i++)
     parts[i] = (ExchangePart){.nth = pg_int(rows, (int)i, 0),
                               .partition = pg_text(arena, rows, (int)i, 1),
-                              .replacement = replacement_name(engine, arena, id, pg_int(rows, (int)i, 0)),
+                              .replacement = exchange_replacement(engine, arena, id, pg_int(rows, (int)i, 0)),
                               .lower = pg_text(arena, rows, (int)i, 2),
                               .upper = pg_text(arena, rows, (int)i, 3),
                               .range = {pg_int(rows, (int)i, 4), pg_int(rows, (int)i, 5)},
+                              .kept = pg_peek(rows, (int)i, 2)[0] == '\0' ? pg_object(engine, arena, id, "kept") : NULL,
                               .sealed = pg_bool(rows, (int)i, 6),
                               .swapped = pg_text(arena, rows, (int)i, 7)};
   *ret = parts;
@@ -166,16 +167,22 @@ bool exchange_counts(PgEngine *engine, const char *id, ChangeCounts *ret, Error 
 /* ---- the views
  * -------------------------------------------------------------------------------------------------------------- */
 
-/* Rows of the range of one side: the places in production, or what stands beside it. */
+/* Where the rows of one side stand. */
+static const char *standing(const ExchangePart *part, bool new_side, bool swapped) {
+  if (part->kept != NULL) return new_side ? part->replacement : part->sealed ? part->kept : part->partition;
+  return new_side == swapped ? part->partition : part->replacement;
+}
+
+/* Rows of the range of one side. */
 static const char *side(PgEngine *engine, Arena *arena, const ShapeSql *sql, const ExchangePart *parts, size_t n,
-                        DateRange range, bool live) {
+                        DateRange range, bool new_side, bool swapped) {
   BUF_SCOPED out = {0};
   const char *instant = shape_instant(arena, sql, sql->date);
   for (size_t i = 0; i < n; i++)
     buf_printf(&out, "%s%s", i == 0 ? "" : " UNION ALL ",
                sql_fill(arena, sql_exchange_side, "instant", instant, "stored",
                         pg_shape_list(arena, sql->shape, sql->stored, sql->n_stored, "", ""), "table",
-                        live ? parts[i].partition : parts[i].replacement, "in_range",
+                        standing(&parts[i], new_side, swapped), "in_range",
                         shape_in_range(arena, sql, "", exchange_within(&parts[i], range)), NULL));
   return arena_strdup(arena, buf_text(&out));
 }
@@ -200,8 +207,8 @@ static const char *changes_select(PgEngine *engine, Arena *arena, const ShapeSql
                                arena_printf(arena, "p.%s", sql->columns[sql->given[i]].name)));
   return sql_fill(arena, sql_exchange_changes, "old", renamed(arena, sql, sql->stored, sql->n_stored, "p", "old_"),
                   "new", renamed(arena, sql, sql->given, sql->n_given, "s", "new_"), "new_side",
-                  side(engine, arena, sql, parts, n, range, swapped), "old_side",
-                  side(engine, arena, sql, parts, n, range, !swapped), "match",
+                  side(engine, arena, sql, parts, n, range, true, swapped), "old_side",
+                  side(engine, arena, sql, parts, n, range, false, swapped), "match",
                   pg_shape_key_match(arena, sql, "s.", "", "p.", ""), "differs", buf_text(&differs), NULL);
 }
 
@@ -213,7 +220,7 @@ bool exchange_views(PgEngine *engine, Arena *arena, const ShapeSql *sql, const c
   const char *changes = sql_fill(arena, sql_exchange_view, "view", pg_object(engine, arena, id, "changes"), "rows",
                                  changes_select(engine, arena, sql, parts, n, range, swapped), NULL);
   const char *rows = sql_fill(arena, sql_exchange_view, "view", pg_object(engine, arena, id, "rows"), "rows",
-                              side(engine, arena, sql, parts, n, range, swapped), NULL);
+                              side(engine, arena, sql, parts, n, range, true, swapped), NULL);
   return pg_run(engine, changes, NULL, 0, NULL, viewing, err) && pg_run(engine, rows, NULL, 0, NULL, viewing, err);
 }
 
@@ -257,21 +264,29 @@ static bool create_replacement(PgEngine *engine, Arena *arena, const PGresult *r
          pg_run(engine, owner, NULL, 0, NULL, making, err);
 }
 
-static bool add_part(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const PGresult *rows, int i, int64_t nth,
-                     DateRange part, Error *err) {
-  PgEngine *engine = writer->engine;
-  const char *replacement = replacement_name(engine, arena, writer->id, nth);
+bool exchange_note_part(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const ExchangePart *part, Error *err) {
   const char *values[] = {writer->id,
-                          arena_printf(arena, "%" PRId64, nth),
-                          pg_peek(rows, i, 0),
-                          pg_peek(rows, i, 3),
-                          pg_peek(rows, i, 4),
-                          arena_printf(arena, "%" PRId64, part.from),
-                          arena_printf(arena, "%" PRId64, part.to)};
-  return create_replacement(engine, arena, rows, i, replacement, err) &&
-         writer_note_object(writer, arena, sql, replacement, "partition", false, err) &&
-         pg_run(engine, sql_fill(arena, sql_exchange_add, "ledger", pg_schema(engine, arena), NULL), values, 7, NULL,
-                making, err);
+                          arena_printf(arena, "%" PRId64, part->nth),
+                          part->partition,
+                          part->lower,
+                          part->upper,
+                          arena_printf(arena, "%" PRId64, part->range.from),
+                          arena_printf(arena, "%" PRId64, part->range.to)};
+  return writer_note_object(writer, arena, sql, part->replacement, "partition", false, err) &&
+         pg_run(writer->engine, sql_fill(arena, sql_exchange_add, "ledger", pg_schema(writer->engine, arena), NULL),
+                values, 7, NULL, making, err);
+}
+
+static bool add_part(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const PGresult *rows, int i, int64_t nth,
+                     DateRange range, Error *err) {
+  ExchangePart part = {.nth = nth,
+                       .partition = pg_peek(rows, i, 0),
+                       .replacement = exchange_replacement(writer->engine, arena, writer->id, nth),
+                       .lower = pg_peek(rows, i, 3),
+                       .upper = pg_peek(rows, i, 4),
+                       .range = range};
+  return create_replacement(writer->engine, arena, rows, i, part.replacement, err) &&
+         exchange_note_part(writer, arena, sql, &part, err);
 }
 
 bool exchange_create(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Error *err) {
@@ -294,7 +309,13 @@ bool exchange_create(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Er
     if (!add_part(writer, arena, sql, rows, i, ++nth, part, err)) return false;
   }
   return exchange_parts(engine, arena, writer->id, &parts, &n, err) &&
-         exchange_views(engine, arena, sql, writer->id, parts, n, false, err) &&
+         exchange_note_views(writer, arena, sql, parts, n, err);
+}
+
+bool exchange_note_views(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const ExchangePart *parts, size_t n,
+                         Error *err) {
+  PgEngine *engine = writer->engine;
+  return exchange_views(engine, arena, sql, writer->id, parts, n, false, err) &&
          writer_note_object(writer, arena, sql, pg_object(engine, arena, writer->id, "changes"), "changes", true,
                             err) &&
          writer_note_object(writer, arena, sql, pg_object(engine, arena, writer->id, "rows"), "changes", true, err);

@@ -13,10 +13,11 @@ typedef struct ExchangePart {
   int64_t nth;
   const char *partition;     /* full name of the place in production */
   const char *replacement;   /* full name */
-  const char *lower, *upper; /* its bounds as texts */
+  const char *lower, *upper; /* its bounds as texts; "" where the whole range is replaced (replace.c) */
   DateRange range;           /* … and as instants */
-  bool sealed;               /* its replacement is whole: rows outside the range, indexes, constraints */
-  const char *swapped;       /* the transaction that put it into production; NULL: it is not there */
+  const char *kept;          /* where the old rows are copied to; NULL: the partition itself is kept */
+  bool sealed;         /* its replacement is whole: rows outside the range, indexes, constraints; or the copy is made */
+  const char *swapped; /* the transaction that put it into production; NULL: it is not there */
 } ExchangePart;
 
 /* exchange.c */
@@ -25,9 +26,15 @@ bool exchange_parts(PgEngine *, Arena *, const char *id, ExchangePart **ret, siz
 /* The backfill's range within a part. */
 DateRange exchange_within(const ExchangePart *, DateRange range);
 bool exchange_create(EngineWriter *, Arena *, const ShapeSql *, Error *);
+/* The full name of the nth replacement. */
+const char *exchange_replacement(PgEngine *, Arena *, const char *id, int64_t nth);
 /* Both views, of the sides as they are: `swapped` or not. */
 bool exchange_views(PgEngine *, Arena *, const ShapeSql *, const char *id, const ExchangePart *, size_t n, bool swapped,
                     Error *);
+/* Makes both for the first time. */
+bool exchange_note_views(EngineWriter *, Arena *, const ShapeSql *, const ExchangePart *, size_t n, Error *);
+/* Writes a place and its replacement, which exists, into the ledger. */
+bool exchange_note_part(EngineWriter *, Arena *, const ShapeSql *, const ExchangePart *, Error *);
 /* The backfill's whole range, by its dates in the ledger. */
 bool exchange_range(PgEngine *, const Shape *, const char *id, DateRange *ret, Error *);
 /* The changes of one date, as a source of rows in the place of the view. */
@@ -50,10 +57,12 @@ FullName exchange_split(Arena *, const char *full);
 const char *exchange_index_name(Arena *, const EngineWriter *, const ExchangePart *, int i);
 
 /* exchange_publish.c */
-bool exchange_apply(EngineWriter *, Arena *, const ShapeSql *, ChangeCounts expected, Error *);
+bool exchange_apply(EngineWriter *, Arena *, const ShapeSql *, const bool *columns, ChangeCounts expected,
+                    bool skip_triggers, Error *);
 bool exchange_conflicts(PgEngine *, Arena *, const ShapeSql *, const char *id, size_t max_examples, Conflicts *ret,
                         Error *);
-bool exchange_revert(EngineWriter *, Arena *, const ShapeSql *, LaterRows later, int64_t *ret_left, Error *);
+bool exchange_revert(EngineWriter *, Arena *, const ShapeSql *, const bool *columns, LaterRows later,
+                     bool skip_triggers, int64_t *ret_left, Error *);
 /* The CHECK that says what the bound of the place demands, so that an ATTACH need not read the rows; made once. */
 bool exchange_bound_check(PgEngine *, Arena *, const ExchangePart *, Error *);
 

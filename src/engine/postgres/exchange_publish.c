@@ -195,7 +195,8 @@ static bool follow_outside(PgEngine *engine, Arena *arena, const ShapeSql *sql, 
              err);
 }
 
-bool exchange_apply(EngineWriter *writer, Arena *arena, const ShapeSql *sql, ChangeCounts expected, Error *err) {
+bool exchange_apply(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const bool *columns, ChangeCounts expected,
+                    bool skip_triggers, Error *err) {
   PgEngine *engine = writer->engine;
   ExchangePart *parts;
   size_t n;
@@ -368,8 +369,8 @@ static bool forget_written(EngineWriter *writer, Later *later, Error *err) {
          pg_ledger_forget(writer->engine, writer->id, later->range, err);
 }
 
-bool exchange_revert(EngineWriter *writer, Arena *arena, const ShapeSql *sql, LaterRows choice, int64_t *ret_left,
-                     Error *err) {
+bool exchange_revert(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const bool *columns, LaterRows choice,
+                     bool skip_triggers, int64_t *ret_left, Error *err) {
   Later later = {.engine = writer->engine, .arena = arena, .sql = sql, .id = writer->id};
   int64_t written = 0;
   bool wrote = false;

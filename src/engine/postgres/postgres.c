@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/postgres/exchange.h"
+#include "engine/postgres/way.h"
 
 static void pg_close(Engine *base) {
   PgEngine *engine = pg_engine(base);
@@ -62,6 +63,7 @@ static const EngineOps postgres_ops = {
     .unchanged = pg_unchanged,
     .key_faults = pg_key_faults,
     .exchange_facts = pg_exchange_facts,
+    .replace_facts = pg_replace_facts,
     .compare = pg_compare,
     .fingerprint = pg_fingerprint,
     .check_total = pg_check_total,

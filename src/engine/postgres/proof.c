@@ -142,7 +142,7 @@ bool pg_probe_constraints(Engine *base, Arena *arena, const Shape *shape, const 
   bool own;
   Error ignored;
   *ret_refusal = NULL;
-  if (shape->exchange) return true; /* a replacement has every constraint of its partition already */
+  if (shape->way != WAY_CHANGES) return true; /* what the new rows stand in has every constraint already */
   if (!pg_shape_sql(engine, arena, shape, &probe.sql, err)) return false;
   probe.key = shape->keyed ? pg_shape_list(arena, shape, probe.sql.key, probe.sql.n_key, "", "")
                            : "tableoid AS tidegate_part, ctid AS tidegate_tid";

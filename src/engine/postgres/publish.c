@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/postgres/exchange.h"
 #include "engine/postgres/postgres_sql.h"
+#include "engine/postgres/way.h"
 
 /* From one changed row in so many on, the range is read whole rather than looked up row by row. */
 enum { DENSE = 5 };
@@ -283,15 +283,19 @@ static bool sequences_on(const Publish *publish, Error *err) {
   return true;
 }
 
+bool changes_apply(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const bool *columns, ChangeCounts expected,
+                   bool skip_triggers, Error *err) {
+  const char *back;
+  const Publish publish = {writer->engine, arena, sql, pg_object(writer->engine, arena, writer->id, "changes")};
+  return keep_rest(&publish, writer->id, err) && pg_publish_open(&publish, skip_triggers, &back, err) &&
+         pg_publish_changes(&publish, columns, expected, err) && (expected.inserts == 0 || note_rest(&publish, err)) &&
+         sequences_on(&publish, err) && pg_publish_close(&publish, back, err);
+}
+
 bool pg_apply(EngineWriter *writer, const Shape *shape, const bool *columns, ChangeCounts expected, bool skip_triggers,
               Error *err) {
   ARENA_SCOPED arena = {0};
   ShapeSql sql;
-  const char *back;
-  if (!pg_shape_sql(writer->engine, &arena, shape, &sql, err)) return false;
-  if (shape->exchange) return exchange_apply(writer, &arena, &sql, expected, err);
-  const Publish publish = {writer->engine, &arena, &sql, pg_object(writer->engine, &arena, writer->id, "changes")};
-  return keep_rest(&publish, writer->id, err) && pg_publish_open(&publish, skip_triggers, &back, err) &&
-         pg_publish_changes(&publish, columns, expected, err) && (expected.inserts == 0 || note_rest(&publish, err)) &&
-         sequences_on(&publish, err) && pg_publish_close(&publish, back, err);
+  return pg_shape_sql(writer->engine, &arena, shape, &sql, err) &&
+         pg_way(shape)->apply(writer, &arena, &sql, columns, expected, skip_triggers, err);
 }

@@ -1,9 +1,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "engine/postgres/exchange.h"
 #include "engine/postgres/postgres_sql.h"
-#include "engine/postgres/publish.h"
+#include "engine/postgres/way.h"
 
 /*
  * Taking a swap back by its kept rows. First every row of the change set is held against production as it is now. What
@@ -15,7 +14,7 @@ static const char looking[] = "looking for later writes";
 
 typedef struct Revert {
   Publish publish;
-  Shape shape; /* the target's, with nothing tolerated: a later write is one, however small */
+  Shape shape;
   ShapeSql sql;
   const bool *fixed;      /* per column of the shape: no update may write it */
   const char *at, *range; /* without a key: the date of production's row p, and the dates of the change set */
@@ -59,19 +58,27 @@ static bool leave_new_columns(PgEngine *engine, Arena *arena, const Shape *shape
   return true;
 }
 
-static bool revert_init(Revert *revert, PgEngine *engine, Arena *arena, const Shape *shape, const char *id,
-                        Error *err) {
+/* The target's, with nothing tolerated: a later write is one, however small. */
+static bool revert_shape(PgEngine *engine, Arena *arena, const Shape *shape, const char *id, ShapeSql *ret,
+                         Error *err) {
   ShapeColumn *columns = arena_array(arena, shape->n, sizeof *columns);
+  Shape *own = arena_alloc(arena, sizeof *own);
   for (size_t i = 0; i < shape->n; i++) {
     columns[i] = shape->columns[i];
     columns[i].tolerance = 0;
   }
   if (!leave_new_columns(engine, arena, shape, id, columns, err)) return false;
-  revert->shape = *shape;
-  revert->shape.columns = columns;
-  if (!pg_shape_sql(engine, arena, &revert->shape, &revert->sql, err)) return false;
-  revert->publish = (Publish){engine, arena, &revert->sql, pg_object(engine, arena, id, "changes")};
-  return pg_publish_fixed(&revert->publish, &revert->fixed, err) && (shape->keyed || read_dates(revert, err));
+  *own = *shape;
+  own->columns = columns;
+  return pg_shape_sql(engine, arena, own, ret, err);
+}
+
+static bool revert_init(Revert *revert, PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *changes,
+                        Error *err) {
+  revert->shape = *sql->shape;
+  revert->sql = *sql;
+  revert->publish = (Publish){engine, arena, &revert->sql, changes};
+  return pg_publish_fixed(&revert->publish, &revert->fixed, err) && (sql->shape->keyed || read_dates(revert, err));
 }
 
 static bool is_fixed(const Revert *revert, size_t column) { return revert->fixed != NULL && revert->fixed[column]; }
@@ -139,20 +146,20 @@ static const char *judge_sql(const Revert *revert) {
                   NULL);
 }
 
-bool pg_conflicts(Engine *base, Arena *arena, const Shape *shape, const char *id, size_t max_examples, Conflicts *ret,
-                  Error *err) {
+bool changes_conflicts(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, size_t max_examples,
+                       Conflicts *ret, Error *err) {
   Revert revert = {0};
   PG_SCOPED rows = NULL;
-  if (!revert_init(&revert, pg_engine(base), arena, shape, id, err)) return false;
-  if (shape->exchange) return exchange_conflicts(pg_engine(base), arena, &revert.sql, id, max_examples, ret, err);
+  const DateCodec *codec = &sql->shape->codec;
+  if (!revert_init(&revert, engine, arena, sql, pg_object(engine, arena, id, "changes"), err)) return false;
   const char *limit = arena_printf(arena, "%zu", max_examples);
   const char *text = sql_fill(arena, sql_revert_show, "judge", judge_sql(&revert), NULL);
-  if (!pg_query(pg_engine(base), text, &limit, 1, &rows, looking, err)) return false;
+  if (!pg_query(engine, text, &limit, 1, &rows, looking, err)) return false;
   Conflict *examples = arena_array(arena, (size_t)PQntuples(rows), sizeof *examples);
   Conflicts found = {.count = pg_int(rows, 0, 0), .rows = examples};
   for (int i = 0; i < PQntuples(rows) && pg_peek(rows, i, 1) != NULL; i++) {
     char label[32];
-    grain_label(shape->codec.grain, shape->codec.zone, pg_int(rows, i, 2), label);
+    grain_label(codec->grain, codec->zone, pg_int(rows, i, 2), label);
     examples[found.n++] =
         (Conflict){pg_text(arena, rows, i, 1), arena_strdup(arena, label), pg_text(arena, rows, i, 3)};
   }
@@ -261,24 +268,47 @@ static bool refuse(int64_t conflicts, Error *err) {
       err, "give --keep-later to leave those rows as they are, or --overwrite-later to put the old rows over them");
 }
 
-bool pg_revert(EngineWriter *writer, const Shape *shape, const bool *columns, LaterRows later, bool skip_triggers,
-               int64_t *ret_left, Error *err) {
-  ARENA_SCOPED arena = {0};
+bool changes_revert_from(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const char *changes,
+                         const bool *columns, LaterRows later, bool skip_triggers, int64_t *ret_left, Error *err) {
   Revert revert = {0};
   int64_t conflicts;
   const char *back;
-  if (!revert_init(&revert, writer->engine, &arena, shape, writer->id, err)) return false;
-  if (shape->exchange) return exchange_revert(writer, &arena, &revert.sql, later, ret_left, err);
-  if (!pg_run(writer->engine, sql_fill(&arena, sql_revert_conflicts, "judge", judge_sql(&revert), NULL), NULL, 0,
+  if (!revert_init(&revert, writer->engine, arena, sql, changes, err)) return false;
+  if (!pg_run(writer->engine, sql_fill(arena, sql_revert_conflicts, "judge", judge_sql(&revert), NULL), NULL, 0,
               &conflicts, looking, err))
     return false;
   if (conflicts > 0 && later == LATER_REFUSE) return refuse(conflicts, err);
   const char *clean = conflicts > 0 ? sql_revert_clean : sql_revert_any;
   bool over = conflicts > 0 && later == LATER_OVERWRITE;
   if (!pg_publish_open(&revert.publish, skip_triggers, &back, err) ||
-      !(shape->keyed ? revert_rows(&revert, clean, columns, over, err) : revert_dates(&revert, clean, over, err)) ||
+      !(sql->shape->keyed ? revert_rows(&revert, clean, columns, over, err)
+                          : revert_dates(&revert, clean, over, err)) ||
       !pg_publish_close(&revert.publish, back, err))
     return false;
   *ret_left = later == LATER_KEEP ? conflicts : 0;
   return true;
+}
+
+bool changes_revert(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const bool *columns, LaterRows later,
+                    bool skip_triggers, int64_t *ret_left, Error *err) {
+  return changes_revert_from(writer, arena, sql, pg_object(writer->engine, arena, writer->id, "changes"), columns,
+                             later, skip_triggers, ret_left, err);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------------------------
+ */
+
+bool pg_conflicts(Engine *base, Arena *arena, const Shape *shape, const char *id, size_t max_examples, Conflicts *ret,
+                  Error *err) {
+  ShapeSql sql;
+  return revert_shape(pg_engine(base), arena, shape, id, &sql, err) &&
+         pg_way(shape)->conflicts(pg_engine(base), arena, &sql, id, max_examples, ret, err);
+}
+
+bool pg_revert(EngineWriter *writer, const Shape *shape, const bool *columns, LaterRows later, bool skip_triggers,
+               int64_t *ret_left, Error *err) {
+  ARENA_SCOPED arena = {0};
+  ShapeSql sql;
+  return revert_shape(writer->engine, &arena, shape, writer->id, &sql, err) &&
+         pg_way(shape)->revert(writer, &arena, &sql, columns, later, skip_triggers, ret_left, err);
 }

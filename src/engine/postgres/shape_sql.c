@@ -371,7 +371,7 @@ static const char *new_side(Arena *arena, const ShapeSql *sql) {
 }
 
 const char *pg_shape_overlay(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, Instant before) {
-  if (sql->shape->exchange) /* the dates of the range alone, all of them */
+  if (sql->shape->way != WAY_CHANGES) /* the dates of the range alone, all of them */
     return sql_fill(arena, sql_shape_rows, "columns",
                     pg_shape_list(arena, sql->shape, sql->stored, sql->n_stored, "", ""), "table",
                     pg_object(engine, arena, id, "rows"), "where", "true", NULL);

@@ -41,6 +41,9 @@ const char *changes_create_sql(const PgEngine *, Arena *, const ShapeSql *, cons
 bool compare_overlay(PgEngine *, Arena *, const ShapeSql *, const Job *, bool on, Error *err);
 bool pg_compare(Engine *, Arena *, const Job *, const Interrupt *, BatchFacts *, Error *);
 /* changes.c */
+/* Date by date, of the rows that a table of production's columns has in the range. */
+bool fingerprint_of(PgEngine *, Arena *, const ShapeSql *, const char *table, DateRange, const DateFacts **, size_t *,
+                    Error *);
 bool pg_fingerprint(Engine *, Arena *, const Shape *, DateRange, const DateFacts **, size_t *, Error *);
 bool pg_check_total(Engine *, const Job *, const char *, DateRange, bool *, Error *);
 bool pg_change_counts(Engine *, const Shape *, const char *, ChangeCounts *, Error *);
@@ -63,6 +66,9 @@ bool pg_create(EngineWriter *, const Shape *, const char *, Error *);
 /* Puts the mark on an object that was just made, and records it in the ledger. */
 bool writer_note_object(EngineWriter *, Arena *, const ShapeSql *, const char *name, const char *role, bool view,
                         Error *);
+/* Makes and notes a table of production's stored columns, typed like them. kind: "" or "UNLOGGED". */
+bool writer_copy(EngineWriter *, Arena *, const ShapeSql *, const char *kind, const char *table, const char *role,
+                 Error *);
 /* The comment, as a literal, by which an object of this name is known as the backfill's. */
 const char *writer_mark(Arena *, const EngineWriter *, const ShapeSql *, const char *name);
 bool pg_drop(EngineWriter *, const char *, Error *);

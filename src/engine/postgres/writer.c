@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/postgres/exchange.h"
 #include "engine/postgres/postgres_sql.h"
+#include "engine/postgres/way.h"
 
 /* ---- transactions
  * ---------------------------------------------------------------------------------------------------- */
@@ -113,6 +113,8 @@ void pg_op_abort(EngineWriter *writer) {
 /* ---- objects
  * ------------------------------------------------------------------------------------------------------------ */
 
+static const char making[] = "making the backfill's table";
+
 static const char *storage(const PgEngine *engine, Arena *arena, const char *options) {
   return arena_printf(arena, "%s%s%s", options, engine->tablespace == NULL ? "" : " TABLESPACE ",
                       engine->tablespace == NULL ? "" : sql_ident(arena, engine->tablespace));
@@ -166,22 +168,30 @@ bool writer_note_object(EngineWriter *writer, Arena *arena, const ShapeSql *sql,
          pg_ledger_object_add(engine, writer->id, &object, err);
 }
 
+bool writer_copy(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const char *kind, const char *table,
+                 const char *role, Error *err) {
+  return pg_run(writer->engine, copy_create_sql(writer->engine, arena, sql, kind, table), NULL, 0, NULL, making, err) &&
+         writer_note_object(writer, arena, sql, table, role, false, err);
+}
+
+bool changes_create(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Error *err) {
+  const char *table = pg_object(writer->engine, arena, writer->id, "changes");
+  return pg_run(writer->engine, changes_create_sql(writer->engine, arena, sql, "", table), NULL, 0, NULL, making,
+                err) &&
+         writer_note_object(writer, arena, sql, table, "changes", false, err);
+}
+
 bool pg_create(EngineWriter *writer, const Shape *shape, const char *role, Error *err) {
-  static const char doing[] = "making the backfill's table";
   ARENA_SCOPED arena = {0};
   PgEngine *engine = writer->engine;
   ShapeSql sql;
   if (!pg_shape_sql(engine, &arena, shape, &sql, err)) return false;
-  bool changes = strcmp(role, "changes") == 0;
-  if (changes && shape->exchange) return exchange_create(writer, &arena, &sql, err);
+  if (strcmp(role, "changes") == 0) return pg_way(shape)->create(writer, &arena, &sql, err);
   bool unlogged = engine->unlogged && strcmp(role, "shadow") == 0;
   const char *table = pg_object(engine, &arena, writer->id, role);
-  const char *create = changes ? changes_create_sql(engine, &arena, &sql, "", table)
-                               : copy_create_sql(engine, &arena, &sql, unlogged ? "UNLOGGED" : "", table);
   const char *index = sql_fill(&arena, sql_objects_index_date, "table", table, "date", sql.date, NULL);
-  return pg_run(engine, create, NULL, 0, NULL, doing, err) &&
-         (changes || pg_run(engine, index, NULL, 0, NULL, doing, err)) &&
-         writer_note_object(writer, &arena, &sql, table, role, false, err);
+  return writer_copy(writer, &arena, &sql, unlogged ? "UNLOGGED" : "", table, role, err) &&
+         pg_run(engine, index, NULL, 0, NULL, making, err);
 }
 
 /* Views stand on the tables that come after them. */
