@@ -50,6 +50,21 @@ static void a_status_and_the_end_of_the_output_are_told(void **state) {
   assert_non_null(strstr(err.message, "exit status 3: no such day"));
 }
 
+static void a_status_may_be_the_answer(void **state) {
+  BUF_SCOPED log = {0};
+  Error err = {0};
+  int status = -1;
+  ProcessRules all = rules();
+  char *asked[] = {"/bin/sh", "-c", "exit 3", NULL}, *killed[] = {"/bin/sh", "-c", "echo secret; kill -9 $$", NULL};
+  assert_true(process_status(asked, &all, &log, &status, &err));
+  assert_int_equal(status, 3);
+  assert_false(process_status(killed, &all, &log, &status, &err));
+  assert_int_equal(err.code, ERR_COMMAND);
+  assert_non_null(strstr(err.message, "killed by signal 9"));
+  assert_null(strstr(err.message, "secret"));
+  assert_int_equal(status, 3);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(places_are_filled),
@@ -57,6 +72,7 @@ int main(void) {
       cmocka_unit_test(what_belongs_to_the_shell_stays),
       cmocka_unit_test(the_command_finds_the_same_in_its_environment),
       cmocka_unit_test(a_status_and_the_end_of_the_output_are_told),
+      cmocka_unit_test(a_status_may_be_the_answer),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
