@@ -81,6 +81,10 @@ static void by_night_and_at_the_weekend(void **state) {
   assert_int_equal(evidence.busy[1][8], 4);
   assert_int_equal(evidence.busy[1][19], 4);
   assert_int_equal(evidence.busy[1][20], 0);
+  add_daily(&runs, zone_utc(), "2026-01-05T00:00:00Z", 28, 0x3E, 8 * 60 + 15, 5); /* another job: no other weeks */
+  add_daily(&runs, zone_utc(), "2026-01-05T00:00:00Z", 28, 0x3E, 8 * 60 + 30, 5);
+  proposed(&arena, &runs, zone_utc(), &evidence);
+  assert_int_equal(evidence.busy[1][8], 4);
   add_daily(&runs, zone_utc(), "2026-01-05T00:00:00Z", 28, 0x7F, 2 * 60, 20);
   assert_string_equal(proposed(&arena, &runs, zone_utc(), &evidence),
                       "Mon-Fri 03:00-08:00, Mon-Fri 20:00-02:00, Sat,Sun 03:00-02:00");

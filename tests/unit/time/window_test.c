@@ -68,6 +68,10 @@ static void the_fire_that_closes_is_named(void **state) {
   assert_false(window_free(&rules, at("2025-03-30T03:00:00Z"), at("2025-03-30T06:00:00Z"), &closed));
   assert_int_equal(closed.index, 0);
   assert_instant(closed.at, zone_utc(), "2025-03-30T04:00:00+00:00");
+  const BusyRule turned[2] = {busy[1], busy[0]};
+  assert_false(window_free(&(WindowRules){.busy = turned, .n = 2}, at("2025-03-30T00:50:00Z"),
+                           at("2025-03-30T06:00:00Z"), &closed));
+  assert_int_equal(closed.index, 0);
   arena_release(&arena);
 }
 
