@@ -3,6 +3,7 @@
 naive     one transaction: DELETE the range, INSERT the recompute
 floor     the least that any safe way must do in plain SQL: shadow, 90 daily INSERTs, a count and sum a day, one swap
 one       tidegate `backfill` in one process, less its planning
+crew      the same with `workers: 2`: batches are written on two connections at a time. The ratios asked for are its
 two       tidegate `run` and `swap` as a person types them
 
 The server is a throw-away cluster. Each measurement has a fresh copy of the data, and a checkpoint before it. Locks are
@@ -49,6 +50,7 @@ recompute: |
   {recompute}
 """
 WHOLE_TIME = "budget: {duty: 100 %}"
+CREW = "budget: {duty: 100 %, workers: 2}"
 CORRECT_MOST = f"""UPDATE fct_orders o SET net_cents = o.amount_cents::bigint * f.rate_milli / 1000 FROM fx f
 WHERE f.rate_date = o.order_date AND f.currency = o.currency AND order_date >= '{FROM}' AND order_date < '{TO}'
   AND order_id % 40 <> 0"""
@@ -197,8 +199,8 @@ def floor(server, database):
 class Tidegate:
     peak_mb = 0
 
-    def __init__(self, binary, folder, budget=WHOLE_TIME):
-        self.binary, self.folder, self.budget = binary, folder, budget
+    def __init__(self, binary, folder):
+        self.binary, self.folder = binary, folder
 
     def call(self, *args):
         with tempfile.TemporaryFile("w+") as output:
@@ -210,9 +212,9 @@ class Tidegate:
                 output.seek(0)
                 sys.exit(f"tidegate {' '.join(args)} ended with {process.returncode}:\n{output.read()}")
 
-    def plan(self, server, database):
+    def plan(self, server, database, budget):
         text = recompute(":from", ":to").replace("\n", "\n  ")
-        (self.folder / "spec.yaml").write_text(SPEC.format(database=server.url(database), budget=self.budget, recompute=text))
+        (self.folder / "spec.yaml").write_text(SPEC.format(database=server.url(database), budget=budget, recompute=text))
         began = time.monotonic()
         self.call("plan", "spec.yaml")
         return time.monotonic() - began
@@ -234,25 +236,25 @@ def check_sum(server, database, expected):
 
 def measure_once(server, gate, kind, way):
     database, planning = server.fresh(kind), 0.0
-    if way in ("one", "two"):
-        planning = gate.plan(server, database)
-        if way == "one":
+    if way in ("one", "crew", "two"):
+        planning = gate.plan(server, database, CREW if way == "crew" else WHOLE_TIME)
+        if way != "two":
             gate.call("discard", "spec.yaml")
     size, position = server.value(database, SIZE), server.value(database, "SELECT pg_current_wal_insert_lsn()")
     watch = LockWatch(server, database)
     watch.start()
     began = time.monotonic()
-    held = {"naive": lambda: naive(server, database), "floor": lambda: floor(server, database), "one": gate.one, "two": gate.two}[way]()
+    held = {"naive": lambda: naive(server, database), "floor": lambda: floor(server, database), "one": gate.one, "crew": gate.one, "two": gate.two}[way]()
     seconds = time.monotonic() - began
     watch.stop()
-    return {"seconds": seconds - (planning if way == "one" else 0), "lock": watch.writers if held is None else held, "access_exclusive": watch.readers,
+    return {"seconds": seconds - (planning if way in ("one", "crew") else 0), "lock": watch.writers if held is None else held, "access_exclusive": watch.readers,
             "wal_mb": float(server.value(database, f"SELECT pg_current_wal_insert_lsn() - '{position}'::pg_lsn")) / 2**20,
             "growth_mb": float(server.value(database, SIZE) - size) / 2**20, "database": database}
 
 
 def measure(server, gate, kind, repeat, expected):
     """Round robin, so that a machine that slows down slows all ways; the median of each."""
-    figures = {way: [] for way in ("naive", "floor", "two", "one")}
+    figures = {way: [] for way in ("naive", "floor", "two", "one", "crew")}
     for _ in range(repeat):
         for way, runs in figures.items():
             runs.append(measure_once(server, gate, kind, way))
@@ -296,7 +298,7 @@ def beside(server, gate, folder, way, alone_seconds, expected):
     """pgbench alone, then beside a way: the p99 of both stretches."""
     database = server.fresh("served")
     if way == "tidegate":
-        gate.plan(server, database)
+        gate.plan(server, database, "")
     bench = Pgbench(server, database, folder)
     time.sleep(alone_seconds / 3)  # until its pages are in the buffers
     begin = time.time()
@@ -314,7 +316,7 @@ def beside(server, gate, folder, way, alone_seconds, expected):
 
 
 def production(server, binary, folder, repeat, alone_seconds, expected):
-    gate = Tidegate(binary, folder, budget="")
+    gate = Tidegate(binary, folder)
     figures = {"naive": [], "tidegate": []}
     for _ in range(repeat):
         for way, runs in figures.items():
@@ -330,10 +332,10 @@ def ratios(report):
             continue
         figures = report[kind]
         for what, of in (("total", "seconds"), ("lock", "lock")):
-            for way in ("floor", "two", "one"):
+            for way in ("floor", "two", "one", "crew"):
                 found[f"{kind}_{what}_{way}"] = round(figures[way][of] / figures["naive"][of], 3)
-            found[f"{kind}_{what}"] = found[f"{kind}_{what}_one"]
-        found[f"{kind}_access_exclusive_ms"] = round(figures["one"]["access_exclusive"] * 1000)
+            found[f"{kind}_{what}"] = found[f"{kind}_{what}_crew"]
+        found[f"{kind}_access_exclusive_ms"] = round(figures["crew"]["access_exclusive"] * 1000)
     if "production" in report:
         found["production_p99"] = report["production"]["tidegate"]["ratio"]
         found["production_p99_naive"] = report["production"]["naive"]["ratio"]
@@ -354,7 +356,7 @@ def tell(report):
         print(f"\n{'pgbench':<10}{'p99 alone':>11}{'p99 beside':>12}{'ratio':>8}{'seconds':>9}")
         for way, figure in report["production"].items():
             print(f"{way:<10}{figure['alone_ms']:>8.1f} ms{figure['beside_ms']:>9.1f} ms{figure['ratio']:>8.2f}{figure['seconds']:>9.1f}")
-    print(f"\ntwo: run and swap as two processes; one: backfill in one process, less its planning. Tidegate's peak memory {report['peak_mb']} MB")
+    print(f"\ntwo: run and swap as two processes; one: backfill in one process, less its planning; crew: the same with two workers. Tidegate's peak memory {report['peak_mb']} MB")
 
 
 def main():
