@@ -125,6 +125,18 @@ class Shared:
         (self.folder / "tidegate.yaml").write_text(written, encoding="utf-8")
         self.run_tidegate("plan", spec)
 
+    def test_a_schedule_that_is_no_longer_so(self):
+        """What tidegate.yaml says is compared with what Airflow says today."""
+        self.scene()
+        self.tidegate("init", "db.sqlite", "--jobs", f"airflow={self.url}", "--user", "admin", "--job", "utc")
+        path = self.folder / "tidegate.yaml"
+        path.write_text(path.read_text(encoding="utf-8").replace("    # writes: []", "    writes: [daily]"), encoding="utf-8")
+        same = self.run_tidegate("runbook", "daily", "--check")
+        self.assertNotIn("30 4 * * 1-5", same.out)
+        path.write_text(path.read_text(encoding="utf-8").replace('"30 4 * * 1-5"', '"30 5 * * 1-5"'), encoding="utf-8")
+        other = self.tidegate("runbook", "daily", "--check", code=18)
+        self.assertRegex(other.out, r"utc.*30 4 \* \* 1-5")
+
     def test_what_has_no_schedule(self):
         jobs = {job["job"]: job for job in self.init()}
         self.assertIsNone(jobs["by_hand"]["schedule"])
