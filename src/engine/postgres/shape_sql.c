@@ -30,19 +30,19 @@ static PgColumn read_column(Arena *arena, const PGresult *rows, int i) {
                      .hash = pg_text(arena, rows, i, 4),
                      .hash_cast = "",
                      .as_text = !pg_bool(rows, i, 5),
-                     .record = pg_bool(rows, i, 5) && pg_peek(rows, i, 4) == NULL && pg_bool(rows, i, 6)};
+                     .boxed = pg_bool(rows, i, 5) && pg_peek(rows, i, 4) == NULL && pg_bool(rows, i, 6)};
   if (pg_peek(rows, i, 3) != NULL) column.collate = arena_printf(arena, " COLLATE %s", pg_peek(rows, i, 3));
   for (size_t k = 0; k < sizeof hashed_as / sizeof *hashed_as; k++)
     if (strcmp(column.cast, hashed_as[k].type) == 0 ||
         (k == 1 && starts_with(column.cast, "timestamp(") && strstr(column.cast, "with time zone") != NULL)) {
       column.hash = hashed_as[k].hash;
       column.hash_cast = hashed_as[k].cast;
-      column.record = false;
+      column.boxed = false;
     }
-  if (column.as_text || (column.hash == NULL && !column.record)) {
+  if (column.as_text || (column.hash == NULL && !column.boxed)) {
     column.hash = "pg_catalog.hashtextextended";
     column.hash_cast = "::text COLLATE \"C\"";
-    column.record = false;
+    column.boxed = false;
   } else if (column.collate[0] != '\0') {
     column.hash_cast = " COLLATE \"C\"";
   }
@@ -302,8 +302,8 @@ const char *shape_hash(Arena *arena, const ShapeSql *sql, const size_t *columns,
   for (size_t i = 0; i < n; i++) {
     const PgColumn *column = &sql->columns[columns[i]];
     const char *value = shape_column(arena, sql->shape, columns[i], before, prefix);
-    if (column->record)
-      hash = arena_printf(arena, "pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(%s), 7), %s)", value,
+    if (column->boxed)
+      hash = arena_printf(arena, "pg_catalog.hashint8extended(pg_catalog.hash_array_extended(ARRAY[%s], 7), %s)", value,
                           hash);
     else if (sql->shape->columns[columns[i]].not_null)
       hash = arena_printf(arena, "%s(%s%s, %s)", column->hash, value, column->hash_cast, hash);

@@ -10,10 +10,10 @@ typedef struct PgColumn {
   const char *cast;    /* what a recomputed value is cast to before it is compared: `type`, but text kinds without their
                           length, so that a text too long is refused by its column and never cut */
   const char *collate; /* " COLLATE x": what it is compared under; "" where the type has none */
-  const char *hash;    /* a function (value, seed) → bigint; NULL only for `record` */
+  const char *hash;    /* a function (value, seed) → bigint; NULL only for `boxed` */
   const char *hash_cast; /* put behind the value that is hashed */
   bool as_text;          /* has no equality of its own (json, xml, point …): compared and hashed as text */
-  bool record;           /* its hash function cannot be called by name: hashed as a record of one column */
+  bool boxed;            /* its hash function cannot be called by name: hashed as an array of one element */
 } PgColumn;
 
 /* A shape with what SQL needs to know of it, and the lists that every statement is made of. */
