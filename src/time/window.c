@@ -34,8 +34,8 @@ static Lane lane_at(const BusyRule *rule, Instant at) {
   return lane;
 }
 
-/* To a run that is over after an instant that is not before the one last asked for. Where runs follow one another without
- * a second between, to a late one of those that have begun by then: a schedule may fire at every second. */
+/* To a run that is over after an instant that is not before the one last asked for. Where runs follow one another
+ * without a second between, to a late one of those that have begun by then: a schedule may fire at every second. */
 static void lane_move(Lane *lane, Instant at) {
   if (lane->to > at) return;
   take_fire(lane, (Instant)floor((double)at - lane->after));
