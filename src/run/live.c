@@ -4,6 +4,9 @@
 
 /* A job that starts early: what is being written stops, and the run waits until it is over. */
 
+/* For one answer, while the run waits for a job's end. */
+static const double ASK_SECONDS = 5;
+
 static void note(Run *run, const char *what, const char *detail) {
   Error ignored; /* nothing is lost by an event that could not be written */
   run->engine->ops->ledger_event(run->engine, run->record->id, ledger_owner(), what, detail, &ignored);
@@ -23,6 +26,12 @@ bool run_met(Run *run, const char *why, Error *err) {
   if (run->met == NULL) run->met = arena_strdup(run->arena, why);
   error_set(err, ERR_DENIED, "stopped, and nothing of it was stored: %s", run->met);
   return error_hint(err, "wait until that run has ended, then the same command carries on");
+}
+
+bool run_outwaits(Run *run, const char *doing) {
+  while (run->waits && gate_watch_ask(run->watch, run->engine, ASK_SECONDS) != NULL)
+    if (!run_rest(run, 1, doing)) return false;
+  return true;
 }
 
 bool run_is_writing(const Run *run) {

@@ -98,9 +98,9 @@ bool run_wait_for_gate(Run *run, double need, const GatePass **ret_pass, Error *
     if (pass != NULL) return gate_judge(run->arena, run->engine, run->plan, GATE_BATCH, need, &verdict, ret_pass, err);
     if (!verdict.waits || !run->options->wait) return gate_deny(&verdict, err);
     if (run->waits && run_is_writing(run)) return run_met(run, verdict.reasons[0].text, err);
-    double wait = verdict.wait_until > now ? (double)(verdict.wait_until - now) : run->waits ? 1 : 5;
+    double wait = verdict.wait_until > now ? (double)(verdict.wait_until - now) : run->waits ? 2 : 5;
     const char *doing = verdict.n > 0 ? arena_strdup(run->arena, verdict.reasons[0].text) : "waiting for the window";
-    if (!run_rest(run, wait > 30 ? 30 : wait, doing))
+    if (!run_rest(run, wait > 30 ? 30 : wait, doing) || !run_outwaits(run, doing))
       return error_set(err, ERR_PAUSED, "paused while waiting for the window");
   }
 }

@@ -120,6 +120,8 @@ bool run_is_writing(const Run *run);
 bool run_again(Run *run, Error *err);
 /* Keeps an event in the ledger when waiting for a job begins and ends. */
 void run_waits(Run *run, const Verdict *verdict);
+/* Waits for the job that the gate has told of, by questions that cost less than the gate's; false as run_rest. */
+bool run_outwaits(Run *run, const char *doing);
 /* Waits until the gate lets an act of `need` seconds begin. ret_pass may be NULL. */
 bool run_wait_for_gate(Run *run, double need, const GatePass **ret_pass, Error *err);
 /* "2–3 Feb 2013", in the run's arena. */

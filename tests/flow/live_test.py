@@ -90,8 +90,7 @@ CREATE TABLE job_run(number int PRIMARY KEY, started timestamptz NOT NULL, ended
         self.assertLess(took, 6, "the batch was stopped, it did not end by itself")
         session.close()
         wait_until(lambda: self.computing() == 1, what="the batch again")
-        run.send_signal(signal.SIGINT)
-        run.send_signal(signal.SIGINT)
+        stop_at_once(run)
         said = self.output(run, PAUSED)
         self.assertIn("nightly_load", said)
         self.assertIn("stopped a batch", self.events())
@@ -110,8 +109,7 @@ CREATE TABLE job_run(number int PRIMARY KEY, started timestamptz NOT NULL, ended
         self.assertEqual((self.computing(), self.batches()), (0, before))
         session.close()
         wait_until(lambda: self.computing() >= 1, what="the batches again")
-        run.send_signal(signal.SIGINT)
-        run.send_signal(signal.SIGINT)
+        stop_at_once(run)
         self.output(run, PAUSED)
 
     def test_a_job_that_hangs(self):
@@ -302,6 +300,12 @@ CREATE TABLE job_run(number int PRIMARY KEY, started timestamptz NOT NULL, ended
         session.close()
 
 
+def stop_at_once(process):
+    """Two signals; two of a kind could arrive as one."""
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+
+
 SECRET = {"AIRFLOW_PASSWORD": "hush-hush-4711"}
 
 
@@ -475,8 +479,7 @@ class Sqlite(Flow):
                 job.execute("UPDATE fact SET v = v WHERE id = 1")  # nobody stands in its way
             self.assertEqual(self.rows("SELECT count(*) FROM tidegate_batch"), before)
         wait_until(lambda: "carried on" in self.events(), what="an event that says so")
-        run.send_signal(signal.SIGINT)
-        run.send_signal(signal.SIGINT)
+        stop_at_once(run)
         out, err = run.communicate(timeout=60)
         self.assertIn(run.returncode, (PAUSED, OK), out + err)
         self.assertIn("is locked", out + err)
