@@ -387,7 +387,7 @@ class Hazards(Flow):
         self.tidegate("discard", spec)
 
     def test_22_production_begins_during_the_run(self):
-        """A production run begins while a batch is written: no further batch starts; afterwards the same command carries on."""
+        """A production run begins while a batch is written: it is stopped, unless it ended first, and no other starts; afterwards the same command carries on."""
         script = self.folder / "job.py"
         script.write_text(textwrap.dedent("""
             import os, sqlite3
@@ -404,7 +404,7 @@ class Hazards(Flow):
         self.plan(spec)
         result = self.run_tidegate("run", spec, "--no-wait")
         self.assertIn(result.code, (DENIED, PAUSED), repr(result))
-        self.assertEqual(self.value("SELECT count(*) FROM tidegate_batch"), 1)
+        self.assertLessEqual(self.value("SELECT count(*) FROM tidegate_batch"), 1)
         self.assertEqual(self.state(), "building")
         self.sql("UPDATE jobs SET ended = 1")
         self.tidegate("run", spec, "--no-wait")

@@ -593,7 +593,7 @@ class Hazards(Scene):
         self.assertEqual(self.rows(NOW), self.right)
 
     def test_22_production_begins_during_a_batch(self):
-        """The batch under way ends; no other begins; when production is done the same command carries on."""
+        """The batch under way is stopped and nothing of it stored; when production is done the same command carries on."""
         self.sql("CREATE TABLE jobs(running int); INSERT INTO jobs VALUES(0)")
         spec = self.spec(HELD_UP, budget="budget: {duty: 100 %, batch: 1s}",
                          production=f'production: {{schedule: "{cron_in(720)}", zone: UTC, p95: 1m, running: "SELECT sum(running) FROM jobs"}}')
@@ -604,8 +604,8 @@ class Hazards(Scene):
             self.sql("UPDATE jobs SET running = 1")
         out, err = run.communicate(timeout=60)
         self.assertIn(run.returncode, (DENIED, PAUSED), out + err)
-        self.assertIn("running now", out + err)
-        self.assertEqual((self.value("SELECT count(*) FROM tidegate.batch"), self.state()), (1, "building"))
+        self.assertIn("production runs now", out + err)
+        self.assertEqual((self.value("SELECT count(*) FROM tidegate.batch"), self.state()), (0, "building"))
         self.sql("UPDATE jobs SET running = 0")
         self.tidegate("run", spec, "--no-wait")
         self.sql("UPDATE jobs SET running = 1")
