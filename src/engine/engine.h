@@ -302,6 +302,20 @@ typedef struct ExchangeFacts {
   size_t n_checked;
 } ExchangeFacts;
 
+/* A table that a statement reads from end to end, row by row. */
+typedef struct ScanFacts {
+  const char *table; /* of a partition its table; as the engine spells it */
+  double rows, kept; /* that are read; that are left after the conditions on this table alone */
+} ScanFacts;
+
+/* What the engine's planner expects of a statement; estimates all. */
+typedef struct EstimateFacts {
+  double rows, width; /* given; bytes a row */
+  double cost;        /* in the planner's own units: only ratios mean something */
+  const ScanFacts *scans;
+  size_t n_scans;
+} EstimateFacts;
+
 /* One thing that a person should know of the server or the session. */
 typedef struct HealthFact {
   const char *what, *how, *todo; /* todo "": all is well */
@@ -423,6 +437,9 @@ typedef struct EngineOps {
 
   /* Reads and compares; writes nothing. The facts live in the arena. */
   bool (*compare)(Engine *, Arena *, const Job *, const Interrupt *, BatchFacts *ret, Error *);
+  /* What the planner expects of the recompute that compare would read for the job's dates. Runs nothing of it. NULL
+   * where there is no planner to ask. */
+  bool (*estimate)(Engine *, Arena *, const Job *, EstimateFacts *ret, Error *);
   /* Production's rows alone: per date, or (from == to) one entry for the whole table. */
   bool (*fingerprint)(Engine *, Arena *, const Shape *, DateRange range, const DateFacts **ret, size_t *ret_n, Error *);
   /* A total over the overlay's rows of [from, to). *ret_true is false for SQL false and NULL. */

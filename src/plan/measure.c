@@ -56,9 +56,12 @@ static bool measure_dates(Arena *arena, Engine *engine, Plan *plan, Error *err) 
 
 static bool measure_space(Engine *engine, Plan *plan, Error *err) {
   if (!engine->ops->space(engine, &plan->space, err)) return false;
-  double row = ROW_OVERHEAD + COLUMN_GUESS * (double)plan->shape.n;
-  double rows = 2.2 * (double)plan->suspects; /* old and new side by side, and the journal of writing them */
-  if (plan->spec.full_shadow || plan->recompute == NULL) rows += 1.1 * (double)plan->rows;
+  const PlanEstimate *estimate = &plan->estimate;
+  double values = estimate->told ? estimate->whole.width : COLUMN_GUESS * (double)plan->shape.n;
+  double row = ROW_OVERHEAD + values;
+  double suspects = plan->rows == 0 ? estimate->rows : (double)plan->suspects; /* all of them are new then */
+  double rows = 2.2 * suspects; /* old and new side by side, and the journal of writing them */
+  if (plan->spec.full_shadow || plan->recompute == NULL) rows += 1.1 * estimate->rows;
   plan->space_needed = (int64_t)(row * rows) + SPACE_BASE;
   return true;
 }
@@ -73,13 +76,19 @@ static int by_weight(const void *left, const void *right) {
   return a->expected < b->expected ? -1 : a->expected > b->expected;
 }
 
-bool plan_trial(Arena *arena, Engine *engine, const Plan *plan, const Interrupt *interrupt, double *ret_seconds,
-                Error *err) {
+/* By the engine's planner; below 0 where there is none. */
+static double planned_seconds(const PlanEstimate *estimate) {
+  return estimate->seconds < 0 || estimate->rows <= 0 ? -1 : estimate->seconds / estimate->rows;
+}
+
+bool plan_trial(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, double *ret_seconds, Error *err) {
   const DateCodec *codec = &plan->shape.codec;
   DateRecord *dates = arena_array(arena, (size_t)plan->n_dates, sizeof *dates);
   BatchFacts facts;
   size_t n = 0;
-  *ret_seconds = -1;
+  if (!plan_measure_estimate(arena, engine, plan, interrupt, err)) return false;
+  *ret_seconds = planned_seconds(&plan->estimate);
+  if (plan->estimate.told) return true;
   for (int64_t i = 0; i < plan->n_dates; i++)
     if (plan->dates[i].expected > 0) dates[n++] = plan->dates[i];
   if (n == 0 || plan->recompute == NULL) return true;
@@ -101,7 +110,8 @@ bool plan_measure(Arena *arena, Engine *engine, Plan *plan, const Interrupt *int
       !engine->ops->key_faults(engine, arena, &plan->shape, plan->range, &plan->duplicate_keys, &plan->null_keys, err))
     return error_wrap(err, "looking whether the key is one");
   if (!go_on(interrupt, err) || !plan_measure_control(arena, engine, plan, interrupt, err) || !go_on(interrupt, err) ||
-      !plan_measure_way(arena, engine, plan, interrupt, err) || !go_on(interrupt, err) ||
+      !plan_measure_estimate(arena, engine, plan, interrupt, err) || !go_on(interrupt, err) ||
+      !plan_measure_way(arena, engine, plan, err) || !go_on(interrupt, err) ||
       !plan_measure_sources(arena, engine, plan, err) || !measure_space(engine, plan, err))
     return false;
   plan_measure_clock(arena, plan);

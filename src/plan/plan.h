@@ -71,6 +71,19 @@ typedef struct PlanParts {
   const char *target, *lineage, *settings, *database;
 } PlanParts;
 
+/* What the recompute is expected to cost before a batch is measured; rough. */
+typedef struct PlanEstimate {
+  bool told;                /* the engine's planner was asked; else nothing here is known but rows and share */
+  EstimateFacts whole, one; /* of the range; of the date recomputed for trial */
+  Instant date;             /* that date */
+  int64_t trial_rows;       /* that it gave */
+  double trial_seconds;     /* that it took to recompute and compare; below 0: none was tried */
+  double rows;              /* of the whole: production's, or where it has none those that the planner expects */
+  double share;             /* of them that change, by the trial date; 1: not known, or production has none */
+  double seconds;           /* to recompute and compare the whole; below 0: not known */
+  double wal, full_pages;   /* bytes of the changes, row by row; what whole pages behind a checkpoint add at most */
+} PlanEstimate;
+
 /* What a way of publishing is expected to cost; a rough estimate. */
 typedef struct WayCost {
   double seconds, lock, wal; /* of the whole; in which writers wait; bytes */
@@ -81,9 +94,8 @@ typedef struct PlanWay {
   const char *why;
   ExchangeFacts exchange;
   const char *not_replaced; /* why not every row can be replaced; NULL: they can, or it was not asked for */
-  bool measured;            /* share and costs are known, because another way than row by row is possible */
+  bool measured;            /* the costs are known, because another way than row by row is possible */
   bool replaceable;
-  double share; /* of the rows that change, by a date recomputed for trial */
   WayCost changes, exchanged, replaced;
 } PlanWay;
 
@@ -132,6 +144,7 @@ typedef struct Plan {
   ControlFacts control;
   const SourceFacts *sources;
   size_t n_sources;
+  PlanEstimate estimate;
   PlanWay way;
   SpaceFacts space;
   int64_t space_needed;        /* an estimate from rows and the database's bytes per row */
@@ -157,9 +170,9 @@ bool plan_measure(Arena *arena, Engine *engine, Plan *plan, const Interrupt *int
 bool plan_count(Arena *arena, Engine *engine, Plan *plan, Error *err);
 
 /* Recomputes the counted date of median weight for trial: the seconds that a row of it took; below 0 when no date has
- * rows or an external command recomputes. Reads only. */
-bool plan_trial(Arena *arena, Engine *engine, const Plan *plan, const Interrupt *interrupt, double *ret_seconds,
-                Error *err);
+ * rows or an external command recomputes. Where the engine has a planner it sets plan->estimate and gives the seconds a
+ * row of the whole. Reads only. */
+bool plan_trial(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, double *ret_seconds, Error *err);
 
 /* Writes the plan into the ledger as `planned` (making the ledger's tables if need be) and sets plan->id, digest and
  * database_id. */

@@ -79,8 +79,16 @@ bool plan_measure_sources(Arena *arena, Engine *engine, Plan *plan, Error *err);
 /* control.c: recomputes and compares the control dates. */
 bool plan_measure_control(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, Error *err);
 
-/* way.c: sets plan->way and the shape's `exchange`. May recompute one date for trial. */
-bool plan_measure_way(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, Error *err);
+/* estimate.c: sets plan->estimate, recomputing one date for trial, and warns of what every batch would read whole. Does
+ * nothing where the engine has no planner. */
+bool plan_measure_estimate(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, Error *err);
+void plan_json_estimate(const Plan *plan, Json *json);
+/* Bytes of WAL a row that is updated or replaced; a row of exchanged partitions. */
+double plan_change_wal(const Plan *plan);
+double plan_exchange_wal(const Plan *plan);
+
+/* way.c: sets plan->way and the shape's `exchange`, by plan->estimate. */
+bool plan_measure_way(Arena *arena, Engine *engine, Plan *plan, Error *err);
 void plan_json_way(const Plan *plan, Json *json);
 /* The way that was chosen when the backfill was planned. */
 bool plan_load_way(Arena *arena, const BackfillRecord *record, Plan *plan, Error *err);

@@ -161,6 +161,7 @@ void plan_json(const Plan *plan, Json *json) {
   put_correctness(plan, json);
   plan_json_resolved(plan, json);
   put_measured(plan, json);
+  plan_json_estimate(plan, json);
   plan_json_way(plan, json);
   put_radius(plan, json);
   put_inferred(plan, json);

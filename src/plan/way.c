@@ -1,13 +1,11 @@
 #include <string.h>
-#include <time.h>
 
-#include "base/clock.h"
 #include "base/doc.h"
 #include "plan/plan_int.h"
 
 /*
  * How the swap publishes: row by row from the change set, by exchanging whole partitions, or by replacing every row of
- * the range. A date that is recomputed for trial says how many rows change and how long a row takes.
+ * the range. plan->estimate says how many rows change and how long the recompute takes.
  */
 
 /* Measured on the workload of bench/ (docs/decisions): from this share of changed rows on the exchange is cheaper. */
@@ -19,55 +17,24 @@ static const double LEAST_COVERED = 0.5;
 static const double REPLACE_SHARE = 0.8;
 static const int64_t REPLACE_ROWS = 10000;
 
-/* Measured there too: seconds and bytes of WAL a row, beside the recompute. */
-static const double CHANGE_SECONDS = 6.2e-6, CHANGE_LOCK = 4.2e-6, CHANGE_WAL = 550;
-static const double EXCHANGE_SECONDS = 1.8e-6, EXCHANGE_WAL = 130;
-static const double REPLACE_SECONDS = 4e-6, REPLACE_LOCK = 3.5e-6, REPLACE_WAL = 560;
+/* Measured there too: seconds a row, beside the recompute. */
+static const double CHANGE_SECONDS = 6.2e-6, CHANGE_LOCK = 4.2e-6, EXCHANGE_SECONDS = 1.8e-6;
+static const double REPLACE_SECONDS = 4e-6, REPLACE_LOCK = 3.5e-6;
 static const double EXCHANGE_LOCK = 0.05, COUNT_SECONDS = 1.5e-7;
 
-/* The lightest date in which a change is expected. */
-static const DateRecord *trial_date(const Plan *plan) {
-  const DateRecord *best = NULL;
-  for (int64_t i = 0; i < plan->n_dates; i++) {
-    const DateRecord *date = &plan->dates[i];
-    if (date->suspect > 0 && (best == NULL || date->expected < best->expected)) best = date;
-  }
-  return best;
-}
-
-static bool try_a_date(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, double *ret_seconds,
-                       Error *err) {
-  const DateRecord *date = trial_date(plan);
-  BatchFacts facts;
-  plan->way.share = 1;
-  *ret_seconds = 0;
-  if (date == NULL) return true; /* the dates are missing: every row is new */
-  const DateCodec *codec = &plan->shape.codec;
-  Instant dates[2] = {date->date, grain_next(codec->grain, codec->zone, date->date)};
-  Job job = plan_job(plan, dates, 1);
-  double began = clock_seconds();
-  if (!engine->ops->compare(engine, arena, &job, interrupt, &facts, err))
-    return error_wrap(err, "recomputing one date for trial");
-  int64_t rows = facts.rows > date->expected ? facts.rows : date->expected;
-  if (rows > 0) {
-    plan->way.share = (double)facts.changes / (double)rows;
-    *ret_seconds = (clock_seconds() - began) / (double)rows;
-  }
-  return true;
-}
-
-static void estimate(Plan *plan, double recompute_seconds) {
+static void estimate(Plan *plan) {
   PlanWay *way = &plan->way;
-  double rows = (double)plan->rows, changed = way->share * rows, whole = (double)way->exchange.rows;
-  way->changes = (WayCost){.seconds = rows * recompute_seconds + changed * CHANGE_SECONDS,
+  double rows = plan->estimate.rows, changed = plan->estimate.share * rows, whole = (double)way->exchange.rows;
+  double recompute = plan->estimate.seconds > 0 ? plan->estimate.seconds : 0;
+  way->changes = (WayCost){.seconds = recompute + changed * CHANGE_SECONDS,
                            .lock = changed * CHANGE_LOCK + rows * COUNT_SECONDS,
-                           .wal = changed * CHANGE_WAL};
-  way->exchanged = (WayCost){.seconds = rows * recompute_seconds + whole * EXCHANGE_SECONDS,
+                           .wal = changed * plan_change_wal(plan)};
+  way->exchanged = (WayCost){.seconds = recompute + whole * EXCHANGE_SECONDS,
                              .lock = EXCHANGE_LOCK + rows * COUNT_SECONDS,
-                             .wal = whole * EXCHANGE_WAL};
-  way->replaced = (WayCost){.seconds = rows * (recompute_seconds + REPLACE_SECONDS),
+                             .wal = whole * plan_exchange_wal(plan)};
+  way->replaced = (WayCost){.seconds = recompute + rows * REPLACE_SECONDS,
                             .lock = rows * (REPLACE_LOCK + COUNT_SECONDS),
-                            .wal = rows * REPLACE_WAL};
+                            .wal = rows * plan_change_wal(plan)};
   way->measured = true;
 }
 
@@ -116,12 +83,12 @@ static bool wanted_in_vain(const Plan *plan, Error *err) {
 
 static void choose(Arena *arena, Plan *plan, bool exchangeable) {
   PlanWay *way = &plan->way;
-  const char *percent =
-      arena_printf(arena, "%.*f %% of the rows change", way->share < EXCHANGE_SHARE, way->share * 100);
-  bool few = way->share < EXCHANGE_SHARE, far = exchangeable && way->exchange.covered < LEAST_COVERED;
+  double share = plan->estimate.share;
+  const char *percent = arena_printf(arena, "%.*f %% of the rows change", share < EXCHANGE_SHARE, share * 100);
+  bool few = share < EXCHANGE_SHARE, far = exchangeable && way->exchange.covered < LEAST_COVERED;
   if (exchangeable && (plan->spec.publish == PUBLISH_EXCHANGE || (!few && !far)))
     plan->shape.way = WAY_EXCHANGE;
-  else if (way->replaceable && (plan->spec.publish == PUBLISH_REPLACE || way->share >= REPLACE_SHARE))
+  else if (way->replaceable && (plan->spec.publish == PUBLISH_REPLACE || share >= REPLACE_SHARE))
     plan->shape.way = WAY_REPLACE;
   bool lossless = plan->shape.way == WAY_EXCHANGE && !few && !far;
   way->why = lossless      ? arena_printf(arena, "%s, and nothing is lost by it", percent)
@@ -129,9 +96,8 @@ static void choose(Arena *arena, Plan *plan, bool exchangeable) {
                            : percent;
 }
 
-bool plan_measure_way(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, Error *err) {
+bool plan_measure_way(Arena *arena, Engine *engine, Plan *plan, Error *err) {
   PlanWay *way = &plan->way;
-  double seconds = 0;
   bool exchangeable;
   *way = (PlanWay){.why = "this engine has no partitions to exchange"};
   plan->shape.way = WAY_CHANGES;
@@ -144,8 +110,7 @@ bool plan_measure_way(Arena *arena, Engine *engine, Plan *plan, const Interrupt 
     return false;
   if ((plan->spec.publish == PUBLISH_EXCHANGE && !exchangeable) || (!exchangeable && !way->replaceable))
     return wanted_in_vain(plan, err);
-  if (!try_a_date(arena, engine, plan, interrupt, &seconds, err)) return false;
-  estimate(plan, seconds);
+  estimate(plan);
   choose(arena, plan, exchangeable);
   return true;
 }
@@ -168,7 +133,7 @@ void plan_json_way(const Plan *plan, Json *json) {
   json_text(json, "why", way->why);
   if (way->not_replaced != NULL) json_text(json, "not_replaced", way->not_replaced);
   if (way->measured) {
-    json_real(json, "changed_share", way->share);
+    json_real(json, "changed_share", plan->estimate.share);
     put_cost(json, "changes", &way->changes);
   }
   if (way->replaceable) put_cost(json, "replace", &way->replaced);

@@ -46,6 +46,8 @@ static bool begun_work(Arena *arena, Engine *engine, const char *id, Forecast *r
   }
   ret->id = arena_strdup(arena, id);
   if (rows == 0) return true;
+  int64_t written = (int64_t)n_dates - ret->dates;
+  if (ret->rows == 0 && written > 0) ret->rows = rows / written * ret->dates; /* production has none: as those before */
   ret->row_seconds = seconds / (double)rows;
   ret->measured = arena_printf(arena, "%zu %s of %s", n_batches, n_batches == 1 ? "batch" : "batches", id);
   return true;
@@ -60,11 +62,14 @@ bool forecast_work(Arena *arena, Engine *engine, Plan *plan, const Interrupt *in
     if (!plan_count(arena, engine, plan, err) ||
         !plan_trial(arena, engine, plan, interrupt, &forecast.row_seconds, err))
       return false;
-    if (forecast.row_seconds >= 0) forecast.measured = "one date recomputed for trial";
+    if (forecast.row_seconds >= 0)
+      forecast.measured = plan->estimate.told ? "one date recomputed for trial and what EXPLAIN says of all of them"
+                                              : "one date recomputed for trial";
+    if (plan->estimate.told && plan->rows == 0) forecast.rows = (int64_t)plan->estimate.rows;
   }
   if (record.id == NULL) {
     forecast.dates = plan->n_dates;
-    forecast.rows = plan->rows;
+    forecast.rows = plan->estimate.told ? (int64_t)plan->estimate.rows : plan->rows;
   }
   *ret = forecast;
   return true;

@@ -166,6 +166,29 @@ static void put_way(Paint *paint, Arena *arena, const Plan *plan) {
     paint_line(paint, i == 0 ? "checked" : "", "%s", way->exchange.checked[i]);
 }
 
+/* What the estimate is, and what it rests on. */
+static void put_estimate(Paint *paint, Arena *arena, const Plan *plan) {
+  const PlanEstimate *estimate = &plan->estimate;
+  if (!estimate->told) return;
+  const char *rows = words_count(arena, (int64_t)estimate->whole.rows, "row", "rows");
+  if (estimate->seconds < 0) {
+    paint_line(paint, "estimate", "%s of %.0f bytes, by EXPLAIN; no date was recomputed for trial", rows,
+               estimate->whole.width);
+    return;
+  }
+  paint_line(paint, "estimate",
+             "about %s to recompute and compare all dates; %.1f %% of the rows change: WAL %s, and up to "
+             "%s more in whole pages behind a checkpoint",
+             words_duration(arena, estimate->seconds), estimate->share * 100, words_size(arena, (int64_t)estimate->wal),
+             words_size(arena, (int64_t)estimate->full_pages));
+  paint_line(paint, "",
+             "by EXPLAIN (%s of %.0f bytes, cost %.0f) and %s recomputed for trial (%s, %s, cost %.0f); once "
+             "batches are written, by their own speed",
+             rows, estimate->whole.width, estimate->whole.cost, words_date(arena, plan, estimate->date),
+             words_count(arena, estimate->trial_rows, "row", "rows"), words_duration(arena, estimate->trial_seconds),
+             estimate->one.cost);
+}
+
 void view_plan(Paint *paint, Arena *arena, const Plan *plan, const Verdict *verdict) {
   const char *id = plan->id == NULL ? "PLAN" : plan->id;
   put_title(paint, arena, plan);
@@ -182,9 +205,10 @@ void view_plan(Paint *paint, Arena *arena, const Plan *plan, const Verdict *verd
              words_duration(arena, plan->spec.retention));
   put_evidence(paint, arena, plan);
   put_inferred(paint, plan);
+  put_estimate(paint, arena, plan);
   int64_t available = plan->space.free_bytes;
   paint_line(paint, "cost", "%s to recompute; disk: %s needed at most, %s",
-             words_count(arena, plan->rows, "row", "rows"), words_size(arena, plan->space_needed),
+             words_count(arena, (int64_t)plan->estimate.rows, "row", "rows"), words_size(arena, plan->space_needed),
              available < 0 ? "unknown how much is free: look at the server's disk"
                            : arena_printf(arena, "%s free", words_size(arena, available)));
   for (size_t i = 0; i < plan->n_warnings; i++)

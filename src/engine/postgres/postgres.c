@@ -65,6 +65,7 @@ static const EngineOps postgres_ops = {
     .exchange_facts = pg_exchange_facts,
     .replace_facts = pg_replace_facts,
     .compare = pg_compare,
+    .estimate = pg_estimate,
     .fingerprint = pg_fingerprint,
     .check_total = pg_check_total,
     .change_counts = pg_change_counts,

@@ -40,6 +40,8 @@ const char *changes_create_sql(const PgEngine *, Arena *, const ShapeSql *, cons
 /* compare.c: while a job's recompute reads the target it finds the overlay under the target's own name. */
 bool compare_overlay(PgEngine *, Arena *, const ShapeSql *, const Job *, bool on, Error *err);
 bool pg_compare(Engine *, Arena *, const Job *, const Interrupt *, BatchFacts *, Error *);
+/* estimate.c */
+bool pg_estimate(Engine *, Arena *, const Job *, EstimateFacts *, Error *);
 /* changes.c */
 /* Date by date, of the rows that a table of production's columns has in the range. */
 bool fingerprint_of(PgEngine *, Arena *, const ShapeSql *, const char *table, DateRange, const DateFacts **, size_t *,
