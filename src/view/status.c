@@ -135,6 +135,18 @@ static void put_events(Paint *paint, Arena *arena, const StatusFacts *facts) {
   paint_table(paint, &(Table){.heads = heads, .cells = cells, .columns = 4, .rows = n});
 }
 
+/* Why nothing moves, in full: the table of events has no room for it. */
+static void put_pause(Paint *paint, Arena *arena, const StatusFacts *facts) {
+  const EventRecord *last = NULL;
+  for (size_t i = 0; i < facts->n_events; i++) {
+    const EventRecord *event = &facts->events[i];
+    if (strcmp(event->what, "paused") == 0 || strcmp(event->what, "carried on") == 0) last = event;
+  }
+  if (facts->record->lease_owner == NULL || last == NULL || strcmp(last->what, "paused") != 0) return;
+  paint_line(paint, "paused", "%s", last->detail == NULL ? "?" : last->detail);
+  paint_line(paint, "", "since %s; it carries on by itself when that is over", when(arena, facts->zone, last->at));
+}
+
 static void put_objects(Paint *paint, Arena *arena, const StatusFacts *facts) {
   const char *label = "objects";
   for (size_t i = 0; i < facts->n_objects; i++, label = "") {
@@ -169,6 +181,7 @@ void view_status(Paint *paint, Arena *arena, const StatusFacts *facts) {
   if (record->lease_owner != NULL)
     paint_line(paint, "driven by", "%s, last heard %s ago", record->lease_owner,
                words_duration(arena, (double)(facts->now - record->lease_heartbeat)));
+  put_pause(paint, arena, facts);
   put_objects(paint, arena, facts);
   view_findings(paint, arena, facts->findings, facts->n_findings);
   put_batches(paint, arena, facts);
