@@ -64,6 +64,34 @@ static const char *words_of(Arena *arena, PGconn *conn) {
   return words;
 }
 
+/* What to do about a connection that failed, by libpq's words or the server's. */
+static const char *way_out_of(const char *words) {
+  static const struct {
+    const char *words, *todo;
+  } ways[] = {
+      {"certificate verify failed",
+       "the server's certificate is not signed by the authority that sslrootcert= names: "
+       "ask whoever runs the server for its certificate, or somebody else answers there"},
+      {"root certificate file", "name the file with the certificate of the server's authority by sslrootcert=FILE"},
+      {"does not match host name", "connect by the name that the certificate gives; hostaddr= keeps the address"},
+      {"private key file", "the client's key is for its owner alone: chmod 600 it, or name another by sslkey=FILE"},
+      {"valid client certificate", "the server wants a certificate of this user: sslcert=FILE and sslkey=FILE"},
+      {"certificate authentication failed",
+       "the certificate of sslcert= is of another user: take that user's, or "
+       "have it mapped in pg_ident.conf"},
+      {"no encryption",
+       "the server lets this user in by TLS alone, if at all: sslmode=verify-full and sslrootcert=FILE"},
+      {"SSL off", "the server lets this user in by TLS alone, if at all: sslmode=verify-full and sslrootcert=FILE"},
+      {"does not support SSL",
+       "the server has no TLS: have it turned on (ssl = on), or find out who else answers there"},
+      {"no pg_hba.conf entry",
+       "the server lets this user not in from here: ask whoever runs it for a line in pg_hba.conf"},
+  };
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+    if (strstr(words, ways[i].words) != NULL) return ways[i].todo;
+  return "check `database:` in the spec or --database; a password belongs into ~/.pgpass or PGPASSWORD";
+}
+
 static PGconn *open_connection(const char *url, bool own_timeout) {
   /* What stands before dbname may be overruled by the URL, what stands behind it not. A server that does not answer is
    * given up after some 25 seconds. */
@@ -166,8 +194,9 @@ bool pg_connect(PgEngine *engine, Error *err) {
   engine->conn = open_connection(engine->url, own_timeout);
   PQsetNoticeReceiver(engine->conn, take_note, engine);
   if (PQstatus(engine->conn) != CONNECTION_OK) {
-    error_set(err, ERR_DATABASE, "cannot connect: %s", words_of(&arena, engine->conn));
-    error_hint(err, "check `database:` in the spec or --database; a password belongs into ~/.pgpass or PGPASSWORD");
+    const char *words = words_of(&arena, engine->conn);
+    error_set(err, ERR_DATABASE, "cannot connect: %s", words);
+    error_hint(err, "%s", way_out_of(words));
   } else if (check_server(engine->conn, engine->url, own_timeout, err) && pin(engine, err)) {
     return true;
   }
