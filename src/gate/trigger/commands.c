@@ -333,7 +333,8 @@ static void judge_entry(Finder *f, const Entry *entry, const char *system, Argv 
   if ((entry->traits & NEVER) != 0) return;
   read_args(&r, args, taken);
   bool known_target = !r.target_unknown && r.target.len > 0;
-  bool sure = why == NULL && ((entry->traits & ASKS) == 0 || r.restates);
+  bool sure = why == NULL &&
+              ((entry->traits & ASKS) == 0 || r.restates || ((entry->traits & (DATED | LOOSE)) == DATED && r.span.any));
   if (!sure && why == NULL)
     why = arena_printf(f->arena, "what %s%s%s does depends on how it is set up", system,
                        *entry->path == '\0' ? "" : " ", entry->path);
@@ -409,7 +410,10 @@ static bool code_names(const char *code, const Entry *entry) {
 
 void commands_scan(Finder *f, const char *code, const char *language) {
   static const char running[] =
-      "subprocess* system* exec* popen* spawn* requests* urllib* http* DagBag* shell* cmd* ` backfill*";
+      "subprocess* system* exec* popen* spawn* requests* urllib* http* dagbag* shell* cmd* `* %x* qx open3* run(* "
+      "call(* "
+      "clear(* check_output* import_module* __import__* main(* backfill(*";
+  if (!text_names(code, running)) return;
   for (size_t i = 0; i < N_ENTRIES; i++) {
     const Entry *entry = &entries[i];
     if (strchr(entry->path, ' ') == NULL || (entry->traits & (NEVER | ASKS)) != 0 || !text_names(code, entry->programs))
@@ -418,7 +422,7 @@ void commands_scan(Finder *f, const char *code, const char *language) {
     finder_add(f, (Trigger){.sure = true, .system = entry->system});
     return;
   }
-  if (text_has_trigger_word(code, strlen(code)) && text_names(code, running))
+  if (text_has_trigger_word(code, strlen(code)))
     finder_add(f, (Trigger){.system = "?",
                             .why = arena_printf(f->arena, "code of %s names a tool that starts backfills", language)});
 }

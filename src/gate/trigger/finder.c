@@ -93,47 +93,17 @@ void finder_add(Finder *f, Trigger trigger) {
 /* ---- shells and other languages ---------------------------------------------------------------------------------- */
 
 static const char shells[] = "bash sh zsh dash ksh ash mksh fish rbash";
-static const char interpreters[] = "perl ruby node nodejs php Rscript lua deno bun osascript pwsh";
+static const char interpreters[] = "perl ruby node nodejs php Rscript lua deno bun osascript pwsh expect tclsh";
 
 static void opaque(Finder *f, const char *why) {
   if (f->opaque == NULL) f->opaque = why;
 }
 
-static void run_input(Finder *f, ShellRun *run, ShellInput input) {
+void run_input(Finder *f, ShellRun *run, ShellInput input) {
   if (input.text != NULL)
     shell_run_text(run, input.text, (ShellInput){0});
   else if (input.piped)
     opaque(f, "a shell runs what comes through a pipe, and that cannot be seen");
-}
-
-/* bash [options] [-c code | file] [words]. */
-static void shell_program(Finder *f, ShellRun *run, const ShellCommand *command) {
-  size_t i = 1;
-  for (; i < command->n; i++) {
-    const char *word = command->argv[i];
-    if (strcmp(word, "--") == 0 || (*word != '-' && *word != '+')) break;
-    if (strcmp(word, "-") == 0) break;
-    if (strcmp(word, "--rcfile") == 0 || strcmp(word, "--init-file") == 0 || strcmp(word, "-o") == 0 ||
-        strcmp(word, "-O") == 0)
-      i++;
-    else if (word[1] != '-' && strchr(word, 'c') != NULL) {
-      while (i + 1 < command->n && (*command->argv[i + 1] == '-' || *command->argv[i + 1] == '+')) i++;
-      if (i + 1 < command->n) shell_run_text(run, command->argv[i + 1], command->input);
-      return;
-    } else if (word[1] != '-' && strchr(word, 's') != NULL) {
-      i = command->n;
-      break;
-    }
-  }
-  if (i < command->n && strcmp(command->argv[i], "--") == 0) i++;
-  if (i >= command->n || strcmp(command->argv[i], "-") == 0 || strcmp(command->argv[i], "/dev/stdin") == 0) {
-    run_input(f, run, command->input);
-    return;
-  }
-  const char *text = shell_run_file(run, command->argv[i]);
-  if (text != NULL) shell_run_text(run, text, command->input);
-  if (text == NULL && strncmp(command->argv[i], "/dev/fd/", 8) == 0)
-    opaque(f, "a shell runs what a pipe gives, and that cannot be seen");
 }
 
 static bool hints_at_backfill(const char *word) {
@@ -152,6 +122,59 @@ static bool judge_name(Finder *f, const char *system, const char *name) {
 
 static void script(Finder *f, const char *path) { judge_name(f, "script", word_base(f->arena, path)); }
 
+static void script_code(Finder *f, ShellRun *run, const char *code, Argv arguments, ShellInput input) {
+  if (strchr(code, SHELL_MADE) != NULL)
+    opaque(f, "a shell runs text that is made of other text, and that cannot be seen");
+  shell_run_script(run, code, arguments.words, arguments.n, input);
+}
+
+/* bash [options] [-c code | file] [words]. */
+static void shell_program(Finder *f, ShellRun *run, const ShellCommand *command) {
+  size_t i = 1;
+  for (; i < command->n; i++) {
+    const char *word = command->argv[i];
+    if (strcmp(word, "--") == 0 || (*word != '-' && *word != '+')) break;
+    if (strcmp(word, "-") == 0) break;
+    if (strcmp(word, "--rcfile") == 0 || strcmp(word, "--init-file") == 0 || strcmp(word, "-o") == 0 ||
+        strcmp(word, "-O") == 0)
+      i++;
+    else if (word[1] != '-' && strchr(word, 'c') != NULL) {
+      while (i + 1 < command->n && (*command->argv[i + 1] == '-' || *command->argv[i + 1] == '+')) i++;
+      if (i + 1 < command->n)
+        script_code(f, run, command->argv[i + 1],
+                    (Argv){command->argv + i + 3, i + 3 < command->n ? command->n - i - 3 : 0}, command->input);
+      return;
+    } else if (word[1] != '-' && strchr(word, 's') != NULL) {
+      i = command->n;
+      break;
+    }
+  }
+  if (i < command->n && strcmp(command->argv[i], "--") == 0) i++;
+  if (i >= command->n || strcmp(command->argv[i], "-") == 0 || strcmp(command->argv[i], "/dev/stdin") == 0) {
+    run_input(f, run, command->input);
+    return;
+  }
+  const char *text = shell_run_file(run, command->argv[i]);
+  if (text != NULL)
+    script_code(f, run, text, (Argv){command->argv + i + 1, command->n - i - 1}, command->input);
+  else if (strncmp(command->argv[i], "/dev/fd/", 8) == 0)
+    opaque(f, "a shell runs what a pipe gives, and that cannot be seen");
+  else if (i == 1 || strpbrk(command->argv[1], "n") == NULL) /* -n only reads it */
+    script(f, command->argv[i]);
+}
+
+static void code_input(Finder *f, const char *language, ShellInput input) {
+  if (input.text != NULL)
+    commands_scan(f, input.text, language);
+  else if (input.piped)
+    opaque(f, "an interpreter runs what comes through a pipe, and that cannot be seen");
+}
+
+/* manage.py backfill: a word, not a file's name. */
+static void judge_verb(Finder *f, const char *word) {
+  if (*word != '-' && strpbrk(word, "./ ") == NULL) judge_name(f, "script", word);
+}
+
 static bool is_python(const char *program) {
   return strncmp(program, "python", 6) == 0 || word_in(program, "pypy pypy3 ipython ipython3 uvx pipx");
 }
@@ -166,8 +189,10 @@ static void python(Finder *f, ShellRun *run, const ShellCommand *command) {
     if (strncmp(word, "-m", 2) == 0 && (word[2] != '\0' || i + 1 < command->n)) {
       size_t at = word[2] != '\0' ? i : i + 1;
       const char **words = arena_array(f->arena, command->n - at, sizeof *words);
-      words[0] = arena_strndup(f->arena, command->argv[at] + (word[2] != '\0' ? 2 : 0),
-                               strcspn(command->argv[at] + (word[2] != '\0' ? 2 : 0), "."));
+      const char *module = command->argv[at] + (word[2] != '\0' ? 2 : 0);
+      words[0] = arena_strndup(f->arena, module, strcspn(module, "."));
+      bool inside = strchr(module, '.') != NULL && !commands_know(words[0]);
+      if ((inside || !finder_knows(words[0])) && judge_name(f, "script", module)) return;
       for (size_t k = at + 1; k < command->n; k++) words[k - at] = command->argv[k];
       shell_run_words(run, words, command->n - at, command->input);
       return;
@@ -175,28 +200,35 @@ static void python(Finder *f, ShellRun *run, const ShellCommand *command) {
     if (word_in(word, "-W -X")) i++;
     if (*word != '-') {
       ShellCommand rest = {command->argv + i, command->n - i, command->input};
+      const char *text = shell_run_file(run, word);
       if (commands_know(word_base(f->arena, word)))
         finder_command(f, run, &rest);
-      else
-        script(f, word);
+      else if (text != NULL)
+        commands_scan(f, text, "Python");
+      else if (!judge_name(f, "script", word_base(f->arena, word)) && i + 1 < command->n)
+        judge_verb(f, command->argv[i + 1]);
       return;
     }
   }
-  if (command->input.text != NULL) commands_scan(f, command->input.text, "Python");
+  code_input(f, "Python", command->input);
 }
 
-static void interpreter(Finder *f, const char *program, const ShellCommand *command) {
+static void interpreter(Finder *f, const ShellRun *run, const char *program, const ShellCommand *command) {
   for (size_t i = 1; i < command->n; i++) {
     const char *word = command->argv[i];
-    if (word_in(word, "-e -E -r --eval -p -Command -pe -ne") && i + 1 < command->n) {
+    if (word_in(word, "-e -E -r -c --eval -p -Command -pe -ne") && i + 1 < command->n) {
       commands_scan(f, command->argv[i + 1], program);
       return;
     }
     if (*word == '-') continue;
-    script(f, word);
+    const char *text = shell_run_file(run, word);
+    if (text != NULL)
+      commands_scan(f, text, program);
+    else if (!judge_name(f, "script", word_base(f->arena, word)) && i + 1 < command->n)
+      judge_verb(f, command->argv[i + 1]);
     return;
   }
-  if (command->input.text != NULL) commands_scan(f, command->input.text, program);
+  code_input(f, program, command->input);
 }
 
 /* ---- programs that only look ------------------------------------------------------------------------------------- */
@@ -222,11 +254,18 @@ static const char harmless[] =
     "black mypy flake8 pylint shellcheck tidegate alert open xdg-open pbcopy xclip logger wall write tput stty "
     "printenv ";
 
-/* awk and its kin can run commands, by their program's text alone. */
+/* awk and its kin can run commands, which stand in its literals. */
 static void awk(Finder *f, const ShellCommand *command) {
-  for (size_t i = 1; i < command->n; i++)
-    if (strstr(command->argv[i], "system") != NULL || strchr(command->argv[i], '|') != NULL)
-      commands_scan(f, command->argv[i], "awk");
+  for (size_t i = 1; i < command->n; i++) {
+    const char *code = command->argv[i];
+    if (strstr(code, "system") == NULL && strchr(code, '|') == NULL) continue;
+    for (const char *at = code; (at = strchr(at, '"')) != NULL;) {
+      size_t n = strcspn(at + 1, "\"");
+      const char *literal = arena_strndup(f->arena, at + 1, n);
+      if (text_has_trigger_word(literal, n)) commands_scan(f, arena_printf(f->arena, "system(%s)", literal), "awk");
+      at += n + 1 + (at[n + 1] != '\0');
+    }
+  }
 }
 
 /* ---- a program that is not known --------------------------------------------------------------------------------- */
@@ -236,9 +275,23 @@ static bool runs_something(Arena *arena, const char *word) {
   return commands_know(base) || wrappers_know(base) || word_in(base, shells);
 }
 
+/* What this text did not write itself is known by its name alone. */
+static bool source(Finder *f, const char *program, const ShellCommand *command) {
+  if (!word_in(program, "source .") || command->n < 2) return false;
+  script(f, command->argv[1]);
+  return true;
+}
+
 static void unknown(Finder *f, ShellRun *run, const char *program, const ShellCommand *command) {
   bool known = word_known(program);
   size_t before = f->n;
+  const char *written = shell_run_file(run, command->argv[0]);
+  if (written != NULL) {
+    shell_run_script(run, written, command->argv + 1, command->n - 1, command->input);
+    return;
+  }
+  if (strchr(command->argv[0], SHELL_MADE) != NULL)
+    opaque(f, "what is run is made of other text, and that cannot be seen");
   f->why = known ? arena_printf(f->arena, "what %s does with these words is not known", program)
                  : "which program this runs is only known when it runs";
   f->doubts++;
@@ -254,18 +307,57 @@ static void unknown(Finder *f, ShellRun *run, const char *program, const ShellCo
     if (strpbrk(command->argv[i], " \n") != NULL && text_has_trigger_word(command->argv[i], strlen(command->argv[i])))
       shell_run_text(run, command->argv[i], (ShellInput){0});
   f->doubts--;
-  if (f->n == before && known) judge_name(f, "script", program);
+  if (f->n == before && known && !judge_name(f, "script", program) && command->n > 1) judge_verb(f, command->argv[1]);
 }
 
 /* make, just, npm run and the like: their targets are programs that nobody here has read. */
-static bool runner(Finder *f, const char *program, const ShellCommand *command) {
+static bool runner(Finder *f, ShellRun *run, const char *program, const ShellCommand *command) {
   if (!word_in(program,
                "make gmake just task invoke inv rake npm yarn pnpm tox nox mise ninja bazel gradle mvn ant doit"))
     return false;
-  for (size_t i = 1; i < command->n; i++)
-    if (*command->argv[i] != '-' && strchr(command->argv[i], '=') == NULL && judge_name(f, program, command->argv[i]))
+  const char *rules = shell_run_file(run, "Makefile");
+  if (rules == NULL && command->n > 2 && strcmp(command->argv[1], "-f") == 0)
+    rules = strcmp(command->argv[2], "-") == 0 ? command->input.text : shell_run_file(run, command->argv[2]);
+  if (rules != NULL && text_has_trigger_word(rules, strlen(rules)))
+    finder_add(f, (Trigger){.system = program, .why = "its rules name a tool that starts backfills"});
+  for (size_t i = 1; i < command->n; i++) {
+    const char *word = command->argv[i], *equals = strchr(word, '=');
+    if (strcmp(word, "--") == 0) {
+      if (i + 1 < command->n && runs_something(f->arena, command->argv[i + 1]))
+        shell_run_words(run, command->argv + i + 1, command->n - i - 1, command->input);
       break;
+    }
+    if (equals != NULL && strpbrk(equals, " \t") != NULL) shell_run_text(run, equals + 1, (ShellInput){0});
+    if (*word != '-' && equals == NULL && judge_name(f, program, word)) break;
+  }
   return true;
+}
+
+/* Programs that start something that stands elsewhere; what it is, only its name says. */
+static bool launcher(Finder *f, const char *program, const ShellCommand *command) {
+  static const struct {
+    const char *programs, *verbs; /* verbs NULL: none is needed */
+    size_t from;                  /* where the verb may stand */
+  } launchers[] = {{"systemctl service", "start restart", 1},
+                   {"gh glab", "run", 2},
+                   {"kubectl oc k", "create apply replace", 1},
+                   {"argo", "submit resubmit retry", 1},
+                   {"helm", "install upgrade", 1},
+                   {"docker podman nerdctl docker-compose podman-compose", "run up start", 1},
+                   {"gcloud", "execute submit run", 1},
+                   {"aws", "submit-job invoke start-execution start-job-run run-task", 1},
+                   {"databricks", "run-now submit", 1},
+                   {"ansible-playbook npx bunx java", NULL, 1},
+                   {"go cargo", "run", 1}};
+  size_t k = 0, n = sizeof launchers / sizeof *launchers;
+  while (k < n && !word_in(program, launchers[k].programs)) k++;
+  if (k == n) return false;
+  bool starts = launchers[k].verbs == NULL;
+  for (size_t i = launchers[k].from; !starts && i < command->n && !word_in(command->argv[i], "exec --"); i++)
+    starts = word_in(command->argv[i], launchers[k].verbs);
+  for (size_t i = 1; starts && i < command->n; i++)
+    if (judge_name(f, program, command->argv[i])) return true;
+  return false;
 }
 
 bool finder_knows(const char *program) {
@@ -277,19 +369,24 @@ void finder_command(void *finder, ShellRun *run, const ShellCommand *command) {
   Finder *f = finder;
   const char *program = word_base(f->arena, command->argv[0]);
   Argv args = {command->argv + 1, command->n - 1};
-  if (!word_known(program) || *program == '\0')
+  size_t before = f->n;
+  if (!word_known(program) || *program == '\0') {
     unknown(f, run, "\1", command);
-  else if (word_in(program, shells))
+  } else if (word_in(program, shells)) {
     shell_program(f, run, command);
-  else if (commands_judge(f, program, args) || wrappers_judge(f, run, program, command) ||
-           http_judge(f, program, command) || sql_judge(f, run, program, command) || runner(f, program, command))
+  } else if (commands_judge(f, program, args) || wrappers_judge(f, run, program, command) ||
+             http_judge(f, program, command) || sql_judge(f, run, program, command) ||
+             runner(f, run, program, command)) {
+    if (f->n == before) launcher(f, program, command);
+  } else if (source(f, program, command)) {
     return;
-  else if (is_python(program))
+  } else if (is_python(program)) {
     python(f, run, command);
-  else if (word_in(program, interpreters))
-    interpreter(f, program, command);
-  else if (word_in(program, "awk gawk mawk nawk"))
+  } else if (word_in(program, interpreters)) {
+    interpreter(f, run, program, command);
+  } else if (word_in(program, "awk gawk mawk nawk")) {
     awk(f, command);
-  else if (!word_in(program, harmless))
+  } else if (!launcher(f, program, command) && !word_in(program, harmless)) {
     unknown(f, run, program, command);
+  }
 }

@@ -156,7 +156,8 @@ void http_request(Finder *f, const char *method, const char *url, const char *bo
   if (word_in(upper, "GET HEAD OPTIONS")) return;
   if (sure_body == NULL || !doc_parse(f->arena, "body", sure_body, strlen(sure_body), &r.json, &ignored)) r.json = NULL;
   if (airflow(&r) || mwaa(&r) || dagster(&r) || others(&r)) return;
-  bool hints = body != NULL && text_names(body, "dag_id* dag_run_id* from_date* backfill* clear_task*");
+  bool hints = body != NULL && text_names(body, "dag_id* dag_run_id* from_date* clear_task*");
+  if (body != NULL && !word_known(url)) hints |= text_names(body, "backfill*");
   if (hints || (!word_known(url) && text_names(url, "backfill* dagruns* cleartask*")))
     add(&r, "API", text_of(&r, (const char *const[]){"dag_id", NULL}), "where this request goes is not understood");
 }

@@ -62,7 +62,7 @@ typedef enum ShellKind {
 
 struct ShellNode {
   ShellKind kind;
-  bool loop, no_in;
+  bool loop, no_in, apart; /* apart: in a shell of its own, what it assigns does not stay */
   const ShellWord *words;
   size_t n_words, n_assigned;
   const ShellRedirect *redirects;

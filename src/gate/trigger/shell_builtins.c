@@ -12,10 +12,15 @@ void shell_assign(ShellRun *run, const ShellWord *word) {
     for (size_t i = 0; i < word->n_items; i++) shell_touch(run, &word->items[i]);
     return;
   }
+  if (!word->is_array) shell_run_setting(run, text);
   bool more = equals[-1] == '+';
   size_t n = strcspn(text, "[+=");
   if (word->is_array) {
     shell_expand(run, word->items, word->n_items, &value);
+    for (size_t i = 0; i < value.n; i++) {
+      const char *key = strstr(value.items[i], "]="); /* [key]=value; the [ counts as a pattern */
+      if (key != NULL && (*value.items[i] == '[' || *value.items[i] == SHELL_UNKNOWN)) value.items[i] = key + 2;
+    }
   } else if (text[n] == '[') {
     shell_add_field(run, &value, "\1");
   } else {
@@ -38,6 +43,16 @@ void shell_assign(ShellRun *run, const ShellWord *word) {
   shell_set(run, text, n, value);
 }
 
+void shell_run_setting(ShellRun *run, const char *setting) {
+  static const char *const names[] = {"EDITOR",    "VISUAL",   "PAGER",           "MANPAGER", "GIT_EDITOR",
+                                      "GIT_PAGER", "GIT_SSH",  "GIT_SSH_COMMAND", "BROWSER",  "PROMPT_COMMAND",
+                                      "BASH_ENV",  "LESSOPEN", "GIT_ASKPASS"};
+  const char *equals = strchr(setting, '=');
+  for (size_t i = 0; equals != NULL && i < sizeof names / sizeof *names; i++)
+    if (strlen(names[i]) == (size_t)(equals - setting) && strncmp(setting, names[i], strlen(names[i])) == 0)
+      shell_run_text(run, equals + 1, (ShellInput){0});
+}
+
 /* ---- builtins ---------------------------------------------------------------------------------------------------- */
 
 static const char *joined(ShellRun *run, const char *const *words, size_t n) {
@@ -49,6 +64,28 @@ static const char *joined(ShellRun *run, const char *const *words, size_t n) {
 static void forget_names(ShellRun *run, const ShellCommand *c, size_t from) {
   for (size_t i = from; i < c->n; i++)
     if (*c->argv[i] != '-') shell_forget(run, c->argv[i]);
+}
+
+/* read A B: the words of the first line, the rest of it in the last one. mapfile A: the lines. */
+static void take_input(ShellRun *run, const ShellCommand *c, bool lines) {
+  const char *at = c->input.text;
+  size_t first = c->n;
+  while (first > 1 && *c->argv[first - 1] != '-') first--;
+  if (at == NULL || first == c->n || (!lines && c->n > first + 8)) {
+    forget_names(run, c, 1);
+    return;
+  }
+  for (size_t i = first; i < c->n; i++) {
+    ShellFields value = {0};
+    at += strspn(at, " \t");
+    size_t n = strcspn(at, i + 1 == c->n ? "\n" : " \t\n");
+    shell_add_field(run, &value, arena_strndup(run->arena, at, n));
+    for (at += n; lines && *at == '\n' && at[1] != '\0' && value.n <= SHELL_MAX_LOOP; at += n) {
+      n = strcspn(++at, "\n");
+      shell_add_field(run, &value, arena_strndup(run->arena, at, n));
+    }
+    shell_set(run, c->argv[i], strlen(c->argv[i]), value);
+  }
 }
 
 static void unset(ShellRun *run, const ShellCommand *c) {
@@ -82,35 +119,34 @@ static void shift(ShellRun *run) {
 
 /* `.` and source. */
 static void source(ShellRun *run, const ShellCommand *c) {
-  if (c->n < 2) return;
   const char *text = shell_run_file(run, c->argv[1]);
   if (strcmp(c->argv[1], "/dev/stdin") == 0) text = c->input.text;
-  if (text != NULL)
+  if (text != NULL && c->n > 2)
+    shell_run_script(run, text, c->argv + 2, c->n - 2, c->input);
+  else if (text != NULL)
     shell_run_text(run, text, c->input);
   else if (strncmp(c->argv[1], "/dev/", 5) == 0)
     shell_doubt(run, "code is read from a pipe whose contents are not known");
 }
 
-static void print_into(ShellRun *run, const ShellCommand *c) {
-  if (c->n > 2 && strcmp(c->argv[1], "-v") == 0) shell_forget(run, c->argv[2]);
-}
-
 static void trap(ShellRun *run, const ShellCommand *c) {
-  if (c->n > 1 && *c->argv[1] != '-') shell_run_text(run, c->argv[1], (ShellInput){0});
+  size_t i = c->n > 1 && strcmp(c->argv[1], "--") == 0 ? 2 : 1;
+  if (i < c->n && *c->argv[i] != '-') shell_run_text(run, c->argv[i], (ShellInput){0});
 }
 
 bool shell_builtin(ShellRun *run, const ShellCommand *c) {
   const char *name = c->argv[0];
   if (strcmp(name, "eval") == 0)
     shell_run_text(run, joined(run, c->argv + 1, c->n - 1), c->input);
-  else if (strcmp(name, "source") == 0 || strcmp(name, ".") == 0)
+  else if ((strcmp(name, "source") == 0 || strcmp(name, ".") == 0) && c->n > 1 &&
+           (shell_run_file(run, c->argv[1]) != NULL || strncmp(c->argv[1], "/dev/", 5) == 0))
     source(run, c);
   else if (strcmp(name, "trap") == 0)
     trap(run, c);
   else if (strcmp(name, "alias") == 0)
     alias(run, c);
   else if (strcmp(name, "read") == 0 || strcmp(name, "mapfile") == 0 || strcmp(name, "readarray") == 0)
-    forget_names(run, c, 1);
+    take_input(run, c, *name != 'r' || name[4] != '\0');
   else if (strcmp(name, "getopts") == 0)
     forget_names(run, c, 2);
   else if (strcmp(name, "unset") == 0)
@@ -202,13 +238,23 @@ static void print_once(const ShellCommand *c, const char *format, size_t *i, Buf
 static void print(const ShellCommand *c, Buf *out) {
   size_t i = 1;
   if (i < c->n && strcmp(c->argv[i], "--") == 0) i++;
-  if (i >= c->n || strcmp(c->argv[i], "-v") == 0) return;
+  if (i + 2 < c->n && strcmp(c->argv[i], "-v") == 0) i += 2;
+  if (i >= c->n) return;
   const char *format = c->argv[i++];
   size_t before;
   do {
     before = i;
     print_once(c, format, &i, out);
   } while (i < c->n && i > before);
+}
+
+/* printf -v NAME */
+static void print_into(ShellRun *run, const ShellCommand *c) {
+  ShellFields value = {0};
+  BUF_SCOPED text = {0};
+  print(c, &text);
+  shell_add_field(run, &value, arena_strdup(run->arena, buf_text(&text)));
+  shell_set(run, c->argv[2], strlen(c->argv[2]), value);
 }
 
 /* Several files or options that change the text cannot be told. */
@@ -233,23 +279,39 @@ static void cat(ShellRun *run, const ShellCommand *c, bool only_input, ShellOutp
     out->unknown = true;
 }
 
+static void tee(ShellRun *run, const ShellCommand *c, ShellOutput *out) {
+  cat(run, c, true, out);
+  for (size_t i = 1; i < c->n; i++)
+    if (*c->argv[i] != '-') shell_write_file(run, c->argv[i], out);
+}
+
+static bool is_one(const char *name, const char *const *names, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(name, names[i]) == 0) return true;
+  return false;
+}
+
 void shell_print(ShellRun *run, const ShellCommand *c, ShellOutput *out) {
   static const char *const silent[] = {":",     "true",  "false", "cd",     "eval", "trap",  "alias",
                                        "read",  "unset", "set",   "shift",  "test", "[",     "sleep",
                                        "mkdir", "rm",    "touch", "export", "exit", "return"};
+  /* What these print may be any code. */
+  static const char *const makers[] = {"base64", "base32", "basenc", "xxd",      "openssl", "gpg", "gunzip", "zcat",
+                                       "bzcat",  "xzcat",  "unzstd", "uudecode", "rev",     "tr",  "curl",   "wget"};
   const char *name = c->argv[0];
-  if (strcmp(name, "printf") == 0) print_into(run, c);
   if (strcmp(name, "echo") == 0)
     echo(c, &out->text);
+  else if (strcmp(name, "printf") == 0 && c->n > 3 && strcmp(c->argv[1], "-v") == 0)
+    print_into(run, c);
   else if (strcmp(name, "printf") == 0)
     print(c, &out->text);
   else if (strcmp(name, "cat") == 0)
     cat(run, c, false, out);
   else if (strcmp(name, "tee") == 0)
-    cat(run, c, true, out);
+    tee(run, c, out);
+  else if (is_one(name, makers, sizeof makers / sizeof *makers))
+    out->unknown = out->made = true;
   else {
-    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
-      if (strcmp(name, silent[i]) == 0) return;
-    out->unknown = true;
+    out->unknown |= !is_one(name, silent, sizeof silent / sizeof *silent);
   }
 }

@@ -103,7 +103,7 @@ static void put_text(Expander *e, const char *text, bool quoted) {
   for (; *text != '\0'; text++) {
     char c = *text;
     if (!quoted && e->fields != NULL) {
-      if (c == '*' || c == '?' || c == '[') c = SHELL_UNKNOWN;
+      if (c == '*' || c == '?' || (c == '[' && strchr(text, ']') != NULL)) c = SHELL_UNKNOWN;
       if (c == '{') c = BRACE_OPEN;
       if (c == ',') c = BRACE_COMMA;
       if (c == '}') c = BRACE_CLOSE;
@@ -165,6 +165,7 @@ static void put_parameter(Expander *e, const ShellPart *part) {
   ShellRun *run = e->run;
   if (part->op == 'o') {
     if (part->arg != NULL) shell_touch(run, part->arg);
+    if (shell_find(run, part->text, strlen(part->text)) != NULL) buf_putc(&e->text, SHELL_MADE);
     buf_putc(&e->text, SHELL_UNKNOWN);
     return;
   }
@@ -189,10 +190,14 @@ static void put_output(Expander *e, const ShellPart *part) {
   ShellOutput out = {0};
   ShellRun *run = e->run;
   size_t choice = run->choice, widest = run->widest;
+  bool branching = run->branching;
+  run->branching = true;
   shell_eval(run, part->body, (ShellInput){0}, &out);
   run->choice = choice;
   run->widest = widest;
+  run->branching = branching;
   while (out.text.len > 0 && out.text.data[out.text.len - 1] == '\n') out.text.data[--out.text.len] = '\0';
+  if (out.unknown && out.made) buf_putc(&e->text, SHELL_MADE);
   if (out.unknown)
     buf_putc(&e->text, SHELL_UNKNOWN);
   else
@@ -204,9 +209,12 @@ static void put_process(Expander *e, const ShellPart *part) {
   ShellOutput out = {0};
   ShellRun *run = e->run;
   size_t choice = run->choice, widest = run->widest;
+  bool branching = run->branching;
+  run->branching = true;
   shell_eval(run, part->body, (ShellInput){.piped = true}, &out);
   run->choice = choice;
   run->widest = widest;
+  run->branching = branching;
   const char *name = arena_printf(run->arena, "/dev/fd/%zu", 1000 + run->pipes++);
   const char *text = out.unknown ? NULL : arena_strdup(run->arena, buf_text(&out.text));
   shell_name(run, &run->files, (ShellNamed){.name = name, .text = text});
@@ -215,6 +223,11 @@ static void put_process(Expander *e, const ShellPart *part) {
 }
 
 static void put_word(Expander *e, const ShellWord *word, bool quoted) {
+  bool only_all = word->n == 1 && word->parts[0].kind == SHELL_PARAM && word->parts[0].all;
+  if (only_all && !e->run->has_arguments && strchr("@*", *word->parts[0].text) != NULL) {
+    buf_putc(&e->text, SHELL_UNKNOWN);
+    return;
+  }
   for (size_t i = 0; i < word->n; i++) {
     const ShellPart *part = &word->parts[i];
     switch (part->kind) {
@@ -231,20 +244,19 @@ static void put_word(Expander *e, const ShellWord *word, bool quoted) {
         put_process(e, part);
         break;
       case SHELL_ARITH:
-        shell_touch(e->run, part->arg);
+        (void)shell_touch(e->run, part->arg);
         buf_putc(&e->text, SHELL_UNKNOWN);
         break;
     }
     if (part->quoted && part->kind == SHELL_TEXT) e->open = true;
   }
   /* "" and "$x" are a field, "$@" only if it has some. */
-  bool only_all = word->n == 1 && word->parts[0].kind == SHELL_PARAM && word->parts[0].all;
   if (word->quoted && !only_all) e->open = true;
 }
 
-void shell_touch(ShellRun *run, const ShellWord *word) {
-  (void)shell_expand_text(run, word);
-  for (size_t i = 0; i < word->n_items; i++) shell_touch(run, &word->items[i]);
+const char *shell_touch(ShellRun *run, const ShellWord *word) {
+  for (size_t i = 0; i < word->n_items; i++) (void)shell_touch(run, &word->items[i]);
+  return shell_expand_text(run, word);
 }
 
 const char *shell_expand_text(ShellRun *run, const ShellWord *word) {
@@ -323,6 +335,13 @@ static void expand_braces(ShellRun *run, const char *text, ShellFields *ret) {
   shell_add_field(run, ret, without_braces(run, text));
 }
 
+static void drop_empty(ShellFields *fields, size_t from) {
+  size_t kept = from;
+  for (size_t i = from; i < fields->n; i++)
+    if (*fields->items[i] != '\0') fields->items[kept++] = fields->items[i];
+  fields->n = kept;
+}
+
 void shell_expand(ShellRun *run, const ShellWord *words, size_t n, ShellFields *ret) {
   *ret = (ShellFields){0};
   for (size_t i = 0; i < n; i++) {
@@ -332,6 +351,10 @@ void shell_expand(ShellRun *run, const ShellWord *words, size_t n, ShellFields *
     close_field(&e);
     buf_release(&e.text);
     for (size_t k = 0; k < words[i].n_items; k++) shell_touch(run, &words[i].items[k]);
-    for (size_t k = 0; k < fields.n; k++) expand_braces(run, fields.items[k], ret);
+    for (size_t k = 0; k < fields.n; k++) {
+      size_t before = ret->n;
+      expand_braces(run, fields.items[k], ret);
+      if (ret->n > before + 1) drop_empty(ret, before); /* {a,} */
+    }
   }
 }

@@ -371,6 +371,7 @@ static bool read_subshell(ShellReader *r, ShellNode **ret) {
     r->at--;
   }
   if (!shell_read_parenthesis(r, &list)) return false;
+  (*ret)->apart = true;
   add_child(r, *ret, list);
   return true;
 }

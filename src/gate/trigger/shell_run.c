@@ -8,8 +8,23 @@ void shell_doubt(ShellRun *run, const char *why) {
   if (run->why_not == NULL) run->why_not = why;
 }
 
+/* ./x is x. */
+static const char *file_name(const char *name) {
+  while (name[0] == '.' && name[1] == '/') name += 2;
+  return name;
+}
+
+void shell_write_file(ShellRun *run, const char *name, const ShellOutput *printed) {
+  const char *before = shell_run_file(run, name), *text = before;
+  if (!printed->unknown && strlen(before == NULL ? "" : before) + printed->text.len > SHELL_MAX_BYTES)
+    shell_doubt(run, "a file becomes longer than is followed");
+  else if (!printed->unknown)
+    text = arena_printf(run->arena, "%s%s", before == NULL ? "" : before, buf_text(&printed->text));
+  shell_name(run, &run->files, (ShellNamed){.name = file_name(name), .text = text});
+}
+
 const char *shell_run_file(const ShellRun *run, const char *name) {
-  const ShellNamed *file = shell_named(&run->files, name);
+  const ShellNamed *file = shell_named(&run->files, file_name(name));
   return file == NULL ? NULL : file->text;
 }
 
@@ -23,6 +38,7 @@ static void redirect(ShellRun *run, const ShellNode *node, ShellInput *input, co
     const char *text = shell_expand_text(run, r->word);
     if (r->other) continue;
     if (r->kind == SHELL_HERE) *input = (ShellInput){text, true};
+    if (r->kind == SHELL_INPUT && r->fd && strcmp(text, "-") != 0) *input = (ShellInput){NULL, true};
     if (r->kind == SHELL_INPUT && !r->fd)
       *input = (ShellInput){shell_run_file(run, text), strcmp(text, "/dev/null") != 0};
     if (r->kind == SHELL_OUTPUT && !r->fd) *ret_file = text;
@@ -67,11 +83,25 @@ static void use_alias(ShellRun *run, ShellNamed *alias, const ShellCommand *comm
   run->aliases.items[alias - run->aliases.items].text = body;
 }
 
+/* The function's last definition, and the one before it when that one may not hold. */
+static void call_named(ShellRun *run, const ShellCommand *command, ShellOutput *out) {
+  bool last = true;
+  for (size_t i = run->functions.n; i > 0; i--) {
+    ShellNamed item = run->functions.items[i - 1];
+    if (strcmp(item.name, command->argv[0]) != 0 || (item.busy && !last)) continue;
+    run->functions.items[i - 1].busy = true;
+    call(run, item.body, command, out);
+    run->functions.items[i - 1].busy = item.busy;
+    if (!item.perhaps) return;
+    last = false;
+  }
+}
+
 static void command_once(ShellRun *run, const ShellCommand *command, ShellOutput *out) {
   const ShellNamed *function = shell_named(&run->functions, command->argv[0]);
   ShellNamed *alias = shell_named(&run->aliases, command->argv[0]);
   if (function != NULL) {
-    call(run, function->body, command, out);
+    call_named(run, command, out);
   } else if (alias != NULL && alias->text != NULL) {
     use_alias(run, alias, command);
     out->unknown = true;
@@ -96,7 +126,7 @@ static void simple(ShellRun *run, const ShellNode *node, ShellInput input, Shell
   if (first == node->n_words)
     for (size_t i = 0; i < first; i++) shell_assign(run, &node->words[i]);
   else
-    for (size_t i = 0; i < first; i++) shell_touch(run, &node->words[i]);
+    for (size_t i = 0; i < first; i++) shell_run_setting(run, shell_touch(run, &node->words[i]));
   for (size_t i = first + 1; declared && i < node->n_words; i++) shell_assign(run, &node->words[i]);
   size_t widest = 1;
   for (size_t choice = 0; choice < widest; choice++) {
@@ -112,10 +142,7 @@ static void simple(ShellRun *run, const ShellNode *node, ShellInput input, Shell
     ShellCommand command = {fields.items, fields.n, own};
     ShellOutput printed = {0};
     if (fields.n > 0 && !declared) command_once(run, &command, file == NULL ? out : &printed);
-    if (file != NULL)
-      shell_name(run, &run->files,
-                 (ShellNamed){.name = file,
-                              .text = printed.unknown ? NULL : arena_strdup(run->arena, buf_text(&printed.text))});
+    if (file != NULL) shell_write_file(run, file, &printed);
     buf_release(&printed.text);
   }
   run->choice = 0;
@@ -130,6 +157,7 @@ static void pipeline(ShellRun *run, const ShellNode *node, ShellInput input, She
     ShellOutput printed = {0};
     bool last = i + 1 == node->n;
     shell_eval(run, node->children[i], input, last ? out : &printed);
+    out->made |= printed.made;
     if (!last) input = (ShellInput){printed.unknown ? NULL : arena_strdup(run->arena, buf_text(&printed.text)), true};
     buf_release(&printed.text);
   }
@@ -177,9 +205,13 @@ static void eval_kind(ShellRun *run, const ShellNode *node, ShellInput input, Sh
       simple(run, node, input, out);
       break;
     case SHELL_LIST:
-    case SHELL_GROUP:
+    case SHELL_GROUP: {
+      bool branching = run->branching;
+      run->branching |= node->apart;
       for (size_t i = 0; i < node->n; i++) shell_eval(run, node->children[i], input, out);
+      run->branching = branching;
       break;
+    }
     case SHELL_PIPE:
       pipeline(run, node, input, out);
       break;
@@ -190,8 +222,10 @@ static void eval_kind(ShellRun *run, const ShellNode *node, ShellInput input, Sh
       branches(run, node, input, out);
       break;
     case SHELL_FUNCTION:
-      shell_name(run, &run->functions,
-                 (ShellNamed){.name = shell_expand_text(run, &node->words[0]), .body = node->children[0]});
+      shell_name(
+          run, &run->functions,
+          (ShellNamed){
+              .name = shell_expand_text(run, &node->words[0]), .body = node->children[0], .perhaps = run->branching});
       break;
   }
 }
@@ -209,10 +243,7 @@ void shell_eval(ShellRun *run, const ShellNode *node, ShellInput input, ShellOut
   ShellOutput printed = {0};
   redirect(run, node, &input, &file);
   eval_kind(run, node, input, file == NULL ? out : &printed);
-  if (file != NULL)
-    shell_name(
-        run, &run->files,
-        (ShellNamed){.name = file, .text = printed.unknown ? NULL : arena_strdup(run->arena, buf_text(&printed.text))});
+  if (file != NULL) shell_write_file(run, file, &printed);
   buf_release(&printed.text);
 }
 
@@ -241,6 +272,16 @@ void shell_run_text(ShellRun *run, const char *text, ShellInput input) {
   run->choice = choice;
   run->widest = widest;
   buf_release(&out.text);
+}
+
+void shell_run_script(ShellRun *run, const char *text, const char *const *arguments, size_t n, ShellInput input) {
+  ShellFields before = run->arguments;
+  bool had = run->has_arguments;
+  run->arguments = (ShellFields){(const char **)arguments, n};
+  run->has_arguments = true;
+  shell_run_text(run, text, input);
+  run->arguments = before;
+  run->has_arguments = had;
 }
 
 void shell_run_words(ShellRun *run, const char *const *words, size_t n, ShellInput input) {

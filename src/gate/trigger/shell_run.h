@@ -12,6 +12,7 @@
 
 #define SHELL_UNKNOWN '\1' /* stands for any text */
 #define SHELL_ASSUMED '\2' /* what follows holds if a variable is not set */
+#define SHELL_MADE '\6'    /* before SHELL_UNKNOWN: the text was made of other text, so that it may hide anything */
 
 /* Something that is read: by a command, or as a file. text NULL: it is not known. */
 typedef struct ShellInput {
@@ -38,6 +39,8 @@ void shell_run(Arena *arena, const ShellNode *root, ShellSink *sink, void *conte
 
 /* More code: what stands in bash -c, eval, here-documents of a shell. Words in it may hold SHELL_UNKNOWN. */
 void shell_run_text(ShellRun *run, const char *text, ShellInput input);
+/* The same with $1 …: what stands behind `bash -c CODE NAME`, or behind a script's name. */
+void shell_run_script(ShellRun *run, const char *text, const char *const *arguments, size_t n, ShellInput input);
 /* The same for words that are one command's. */
 void shell_run_words(ShellRun *run, const char *const *words, size_t n, ShellInput input);
 

@@ -24,6 +24,7 @@ typedef struct ShellNamed {
   const char *name;
   const ShellNode *body; /* a function */
   const char *text;      /* an alias, or a file's contents; NULL: not known */
+  bool perhaps, busy;    /* of a function: defined where it may not run; being called */
 } ShellNamed;
 
 typedef struct ShellTable {
@@ -51,6 +52,7 @@ struct ShellRun {
 typedef struct ShellOutput {
   Buf text;
   bool unknown;
+  bool made; /* by a program that makes text of other text, or fetches it */
 } ShellOutput;
 
 void shell_doubt(ShellRun *run, const char *why);
@@ -60,8 +62,8 @@ void shell_eval(ShellRun *run, const ShellNode *node, ShellInput input, ShellOut
 void shell_expand(ShellRun *run, const ShellWord *words, size_t n, ShellFields *ret);
 const char *shell_expand_text(ShellRun *run, const ShellWord *word);
 void shell_add_field(ShellRun *run, ShellFields *fields, const char *text);
-/* Runs what is substituted in the word and forgets its value. */
-void shell_touch(ShellRun *run, const ShellWord *word);
+/* Runs what is substituted in the word; its text is for those who want it. */
+const char *shell_touch(ShellRun *run, const ShellWord *word);
 
 /* Variables. */
 ShellVariable *shell_find(ShellRun *run, const char *name, size_t n);
@@ -72,6 +74,10 @@ void shell_name(ShellRun *run, ShellTable *table, ShellNamed item);
 
 /* shell_builtins.c: what the shell itself does by a command. True: nothing else is to be told of it. */
 bool shell_builtin(ShellRun *run, const ShellCommand *command);
+/* NAME=value of a variable whose value other programs run: EDITOR and the like. */
+void shell_run_setting(ShellRun *run, const char *setting);
+/* What a redirection or tee writes, behind what was there: whether that stays is not looked at. */
+void shell_write_file(ShellRun *run, const char *name, const ShellOutput *printed);
 /* NAME=…, NAME+=…, NAME=(…). */
 void shell_assign(ShellRun *run, const ShellWord *word);
 /* What well-known programs print: echo, printf, cat, tee. */

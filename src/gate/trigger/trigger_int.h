@@ -38,6 +38,9 @@ bool text_has_trigger_word(const char *text, size_t n);
 /* The sink: judges one command, whatever it is. */
 void finder_command(void *finder, ShellRun *run, const ShellCommand *command);
 
+/* A shell reads its input as code. */
+void run_input(Finder *f, ShellRun *run, ShellInput input);
+
 /* Is it known what the program does with its words? */
 bool finder_knows(const char *program);
 

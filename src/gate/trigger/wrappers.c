@@ -8,7 +8,8 @@
 typedef enum WrapperHow {
   AS_WORDS, /* what follows is a command's words */
   AS_CODE,  /* what follows, joined by blanks, is a shell's */
-  EACH_CODE /* every word that follows is one */
+  KEYS,     /* what follows is typed: words without blanks between, Enter and C-m are line ends */
+  NOTHING   /* only what options say */
 } WrapperHow;
 
 typedef struct Wrapper {
@@ -46,6 +47,7 @@ static const Wrapper wrappers[] = {
     {"flock", NULL, "-w -E --timeout --conflict-exit-code", 1, AS_WORDS, "-c --command"},
     {"watch", NULL, "-n -d --interval", 0, AS_CODE, NULL},
     {"entr", NULL, "", 0, AS_WORDS, NULL},
+    {"runuser", "-u --user", "-g -G --group", 1, AS_WORDS, NULL},
     {"su runuser", NULL, "-u -g -G -s -w --shell --user --group", 1, AS_WORDS, "-c --command --session-command"},
     {"script", NULL, "", 0, AS_WORDS, "-c --command"},
     {"ssh autossh", NULL, "-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w", 1, AS_CODE, NULL},
@@ -72,12 +74,28 @@ static const Wrapper wrappers[] = {
     {"kubectl oc k", "run", "-n --namespace --image --env --restart --overrides", 1, AS_WORDS, NULL},
     {"tmux", "new-session new neww new-window split-window splitw respawn-pane respawn-window run-shell run",
      "-s -n -t -c -x -y -e -F -l -p", 0, AS_CODE, NULL},
-    {"tmux", "send-keys send", "-t -N", 0, EACH_CODE, NULL},
+    {"tmux", "send-keys send", "-t -N", 0, KEYS, NULL},
+    {"screen", "stuff", "", 0, AS_CODE, NULL},
     {"screen", NULL, "-S -c -h -p -t -T -e -s", 0, AS_WORDS, NULL},
     {"parallel", NULL, "-j -P -n -N -I -S -a --jobs --arg-file --joblog --results --delay --timeout --retries", 0,
      AS_CODE, NULL},
     {"heroku fly flyctl railway", "run ssh", "-a -r --app --remote -c -s", 0, AS_WORDS, NULL},
     {"vagrant", "ssh", "", 0, AS_WORDS, "-c --command"},
+    {"git", "foreach", "", 0, AS_CODE, NULL},
+    {"git", "bisect", "", 1, AS_WORDS, NULL},
+    {"git", "rebase", "", 0, NOTHING, "-x --exec"},
+    {"git", NULL, "-C", 0, NOTHING, "-c"}, /* alias.x=!… */
+    {"tar bsdtar", NULL, "-f -C --file --directory", 0, NOTHING,
+     "--to-command --checkpoint-action -I --use-compress-program"},
+    {"rsync", NULL, "", 0, NOTHING, "-e --rsh --rsync-path"},
+    {"vim vi nvim", NULL, "", 0, NOTHING, "-c --cmd"},
+    {"nix-shell", NULL, "-p -A -I", 0, NOTHING, "--run --command"},
+    {"sg newgrp", NULL, "", 1, AS_CODE, "-c"},
+    {"gosu su-exec", NULL, "", 1, AS_WORDS, NULL},
+    {"setpriv tini dumb-init firejail proxychains proxychains4 torsocks pkexec linux32 linux64", NULL, "", 0, AS_WORDS,
+     NULL},
+    {"gcloud", "ssh", "--zone --project", 1, AS_CODE, "--command"},
+    {"aws", "execute-command", "", 0, NOTHING, "--command"},
     {"lxc incus", "exec", "--env --user --cwd", 1, AS_WORDS, NULL},
 };
 
@@ -98,10 +116,20 @@ static void run_code(Finder *f, ShellRun *run, Argv rest, ShellInput input) {
   shell_run_text(run, arena_strdup(f->arena, buf_text(&code)), input);
 }
 
+static void run_keys(Finder *f, ShellRun *run, Argv rest) {
+  BUF_SCOPED code = {0};
+  for (size_t i = 0; i < rest.n; i++)
+    buf_puts(&code, word_in(rest.words[i], "Enter KPEnter C-m C-j") ? "\n" : rest.words[i]);
+  shell_run_text(run, arena_strdup(f->arena, buf_text(&code)), (ShellInput){0});
+}
+
 static void run_rest(Finder *f, ShellRun *run, const Wrapper *w, Argv rest, ShellInput input) {
-  if (rest.n == 0) return;
-  if (w->how == EACH_CODE)
-    for (size_t i = 0; i < rest.n; i++) shell_run_text(run, rest.words[i], input);
+  if (rest.n == 0) {
+    if (word_in("ssh", w->programs) || word_in("sudo", w->programs) || word_in("su", w->programs) ||
+        word_in("sg", w->programs))
+      run_input(f, run, input); /* a shell reads it */
+  } else if (w->how == KEYS)
+    run_keys(f, run, rest);
   else if (w->how == AS_CODE || (rest.n == 1 && strpbrk(rest.words[0], " \n") != NULL))
     run_code(f, run, rest, input);
   else
@@ -114,8 +142,15 @@ static bool is_assignment(const char *word) {
          strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == (size_t)(equals - word);
 }
 
+/* Where in a cluster of short options, -itu, the first one of the list stands; 0: nowhere. */
+static size_t valued_letter(const char *word, const char *list) {
+  for (size_t k = 1; word[k] != '\0' && word[k] != '='; k++)
+    if (word_in((const char[]){'-', word[k], '\0'}, list)) return k;
+  return 0;
+}
+
 /* Behind the options at i; *ret_code: the value of an option that is code. */
-static size_t skip_options(const Wrapper *w, Argv args, size_t i, const char **ret_code) {
+static size_t skip_options(Arena *arena, const Wrapper *w, Argv args, size_t i, const char **ret_code) {
   *ret_code = NULL;
   for (; i < args.n; i++) {
     const char *word = args.words[i];
@@ -124,16 +159,18 @@ static size_t skip_options(const Wrapper *w, Argv args, size_t i, const char **r
     if (strcmp(word, "-") == 0 && w->code != NULL) continue; /* su - user */
     if (*word != '-' || word[1] == '\0') return i;
     size_t n = strcspn(word, "=");
-    bool cluster = word[1] != '-' && n > 2;
-    char last[3] = {'-', word[n - 1], '\0'};
-    if (w->code != NULL && (word_in(word, w->code) || (cluster && word_in(last, w->code)))) {
-      if (i + 1 < args.n) *ret_code = args.words[i + 1];
-      return i + 2;
+    const char *code = w->code == NULL ? "" : w->code, *name = arena_strndup(arena, word, n);
+    size_t k = word[1] == '-' ? 0 : valued_letter(word, code);
+    if (k > 0 && word[k + 1] != '\0' && valued_letter(word, w->valued) == 0) { /* -S'a b' */
+      *ret_code = word + k + 1;
+      return i + 1;
     }
-    if (w->code != NULL && word[n] == '=' && strncmp(word, "--command", n) == 0) *ret_code = word + n + 1;
-    if (word[n] != '=' && (word_in(word, w->valued) || (cluster && word[1] != '-' && word_in(last, w->valued) &&
-                                                        strspn(word + 1, "abdefgilmnqrtvx") == n - 1)))
-      i++;
+    if (word_in(name, code) || k > 0) {
+      *ret_code = word[n] == '=' ? word + n + 1 : i + 1 < args.n ? args.words[i + 1] : NULL;
+      return i + (word[n] == '=' ? 1 : 2);
+    }
+    k = word[1] == '-' || word_in(name, w->valued) ? 0 : valued_letter(word, w->valued);
+    if ((word_in(name, w->valued) && word[n] != '=') || (k > 0 && word[k + 1] == '\0')) i++;
   }
   return i;
 }
@@ -167,13 +204,20 @@ static bool use_wrapper(Finder *f, ShellRun *run, const Wrapper *w, Argv args, S
   if (w->verb == NULL && args.n > 0 && word_in(args.words[0], "-v -V") && word_in(w->programs, "command builtin"))
     return true;
   size_t begin = i, before = f->n;
-  i = skip_options(w, args, i, &code);
+  if (w->how == NOTHING) {
+    for (; i < args.n; i++) {
+      i = skip_options(f->arena, w, args, i, &code);
+      if (code != NULL) shell_run_text(run, code, input);
+    }
+    return true;
+  }
+  i = skip_options(f->arena, w, args, i, &code);
   bool ended = i > begin && strcmp(args.words[i - 1], "--") == 0;
   for (int k = 0; k < w->skip && !(ended && w->verb != NULL) && i < args.n; k++) {
     i++;
     if (w->skip > 0 && code == NULL && (i < args.n && (*args.words[i] == '-' || is_assignment(args.words[i])))) {
       size_t at = i;
-      i = skip_options(w, args, i, &code);
+      i = skip_options(f->arena, w, args, i, &code);
       ended = i > at && strcmp(args.words[i - 1], "--") == 0;
     }
   }
@@ -262,6 +306,7 @@ static void xargs(Finder *f, ShellRun *run, Argv args, ShellInput input) {
 
 /* gcloud composer environments run ENV … dags backfill -- -s …: Airflow's words around the --. */
 static bool gcloud(Finder *f, Argv args) {
+  while (args.n > 0 && word_in(args.words[0], "alpha beta")) args.words++, args.n--;
   if (args.n < 4 || strcmp(args.words[0], "composer") != 0) return false;
   const char **words = arena_array(f->arena, args.n, sizeof *words);
   size_t n = 0, i = 0;
@@ -296,20 +341,27 @@ static bool aws(Finder *f, Argv args) {
   return true;
 }
 
-/* Code that is run later. */
-static void later(Finder *f, ShellRun *run, ShellInput input) {
-  if (input.text != NULL)
-    shell_run_text(run, input.text, (ShellInput){0});
-  else if (input.piped && f->opaque == NULL)
-    f->opaque = "what will be run later comes through a pipe, and that cannot be seen";
+/* A crontab's lines, the five fields or @daily before their commands. */
+static void crontab(Finder *f, ShellRun *run, const char *lines) {
+  for (const char *line = lines; line != NULL && *line != '\0'; line += *line == '\n') {
+    const char *end = line + strcspn(line, "\n"), *at = line + strspn(line, " \t");
+    for (int fields = *at == '@' ? 1 : 5; fields > 0 && *at != '#'; fields--) {
+      at += strcspn(at, " \t\n");
+      at += strspn(at, " \t");
+    }
+    if (at < end && *at != '#') shell_run_text(run, arena_strndup(f->arena, at, (size_t)(end - at)), (ShellInput){0});
+    line = end;
+  }
 }
 
 bool wrappers_judge(Finder *f, ShellRun *run, const char *program, const ShellCommand *command) {
   Argv args = {command->argv + 1, command->n - 1};
   if (strcmp(program, "find") == 0) return find(run, args), true;
   if (strcmp(program, "xargs") == 0) return xargs(f, run, args, command->input), true;
-  if (word_in(program, "at batch crontab")) return later(f, run, command->input), true;
-  if (strcmp(program, "gcloud") == 0) return gcloud(f, args), true;
+  if (word_in(program, "at batch")) return run_input(f, run, command->input), true;
+  if (strcmp(program, "crontab") == 0 && command->input.text != NULL) return crontab(f, run, command->input.text), true;
+  if (strcmp(program, "crontab") == 0) return run_input(f, run, command->input), true;
+  if (strcmp(program, "gcloud") == 0 && gcloud(f, args)) return true;
   if (strcmp(program, "aws") == 0) return aws(f, args), true;
   bool known = false;
   for (size_t i = 0; i < N_WRAPPERS; i++) {
