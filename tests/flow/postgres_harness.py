@@ -4,7 +4,7 @@ The server is a throw-away cluster of script/postgres, without fsync, started at
 is, also when that is killed: another process waits for the program's end and stops it. A class says its scene as SQL
 (or how to make it); that is run once into a template, of which every test gets a copy.
 
-TIDEGATE_POSTGRES_MAJOR chooses another server than the newest on the machine."""
+TIDEGATE_POSTGRES_MAJOR chooses another server than Debian's (script/deps postgres-majors), and its clients."""
 
 import functools
 import hashlib
@@ -37,11 +37,12 @@ class Cluster:
         self.reaper = subprocess.Popen(["sh", "-c", 'cat >/dev/null; exec "$0" stop --data "$1"', str(SCRIPT), self.folder],
                                        stdin=subprocess.PIPE, start_new_session=True)
         args = [str(SCRIPT), "start", "--data", self.folder]
-        if os.environ.get("TIDEGATE_POSTGRES_MAJOR"):
-            args += ["--major", os.environ["TIDEGATE_POSTGRES_MAJOR"]]
         for setting in [*SETTINGS, *settings]:
             args += ["-c", setting]
         subprocess.run(args, check=True, stdout=subprocess.DEVNULL)
+        if os.environ.get("TIDEGATE_POSTGRES_MAJOR"):
+            # An older pg_dump does not speak to a newer server.
+            os.environ["PATH"] = Path(self.folder, "tidegate-cluster").read_text().strip() + ":" + os.environ["PATH"]
         self.databases, self.templates = 0, {}
 
     def url(self, database="postgres"):

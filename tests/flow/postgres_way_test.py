@@ -514,6 +514,7 @@ class Roles(PostgresFlow):
     INSERT INTO source SELECT date '2024-01-01' + i / 10, i, i FROM generate_series(0, 99) i;
     CREATE TABLE fact(day date NOT NULL, id int PRIMARY KEY, v int); INSERT INTO fact SELECT day, id, 0 FROM source;
     CREATE TABLE secret(x int);
+    REVOKE CREATE ON SCHEMA public FROM PUBLIC; -- as it is from 15 on
     """
     SPEC = "target: fact\nrange: 2024-01-03..2024-01-06\nwrong: x\ncorrect: y\nchanges: v\nrecompute: SELECT day, id, v FROM source WHERE day >= :from AND day < :to\n"
     NOW = "SELECT id, v FROM fact ORDER BY id"

@@ -3,7 +3,7 @@
 
 /* What doctor looks at on a server: what it is, how it is reached, what this role may do there. */
 
-enum { NEWEST_TRIED = 17 };
+enum { NEWEST_TRIED = 18 };
 
 /* The columns of sql_health_session. */
 enum {
@@ -47,7 +47,7 @@ static void look_at_server(Look *look) {
   PGconn *conn = look->engine->conn;
   const char *version = arena_printf(look->arena, "PostgreSQL %s", pg_text(look->arena, look->facts, 0, VERSION));
   bool tried = PQserverVersion(conn) / 10000 <= NEWEST_TRIED;
-  tell(look, "server", version, tried ? "" : "Tidegate was tried with 13 to 17: try the way on a copy first", false);
+  tell(look, "server", version, tried ? "" : "Tidegate was tried with 13 to 18: try the way on a copy first", false);
   if (may(look, STANDBY))
     tell(look, "primary", "no: this server is a standby, which can only be read", "connect to the primary server",
          true);

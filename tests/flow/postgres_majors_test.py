@@ -1,0 +1,60 @@
+"""The way on a server of another major than Debian's: TIDEGATE_POSTGRES_MAJOR says which. What the whole suite asks of
+one major is asked of the others by script/soak majors; here is what their catalogues differ in, once each."""
+
+import os
+
+import harness
+from postgres_tables_test import Scene
+
+MAJOR = int(os.environ["TIDEGATE_POSTGRES_MAJOR"])
+SCENE = f"""
+CREATE TYPE mood AS ENUM ('low', 'high');
+CREATE TABLE raw (day date NOT NULL, id int NOT NULL, n numeric(10,2), b bytea, t timestamptz, j jsonb, a text[], r int4range, m mood);
+INSERT INTO raw SELECT date '2024-01-01' + i / 4, i, i * 1.5, decode(lpad(to_hex(i), 4, '0'), 'hex'), '2024-01-01 12:00+00'::timestamptz
+  + i * interval '1 hour', jsonb_build_object('i', i), ARRAY['a', i::text], int4range(i, i + 3), 'high' FROM generate_series(0, 239) i;
+CREATE TABLE fact (LIKE raw, twice numeric GENERATED ALWAYS AS (n * 2) STORED, PRIMARY KEY (day, id));
+CREATE TABLE part (LIKE fact INCLUDING GENERATED, PRIMARY KEY (day, id)) PARTITION BY RANGE (day);
+CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM ('2024-01-01') TO ('2024-02-01');
+CREATE TABLE part_2 PARTITION OF part FOR VALUES FROM ('2024-02-01') TO ('2024-03-01');
+INSERT INTO fact SELECT day, id, n, '\\x00', t + interval '5 hours', '{{}}', a, NULL, 'low' FROM raw;
+INSERT INTO part SELECT day, id, n, '\\x00', t, j, a, r, 'low' FROM raw;
+ANALYZE;
+"""
+SPEC = """
+date_column: day
+range: 2024-01-01..2024-01-31
+wrong: the wrong values
+correct: those of raw
+changes: [b, t, j, r, m]
+recompute: SELECT * FROM raw WHERE day >= :from AND day < :to
+"""
+NOW = "SELECT day, id, n, b::text, t, j, a, r::text, m, twice FROM {} WHERE {} ORDER BY id"
+RIGHT = "SELECT day, id, n, b::text, t, j, a, r::text, m, n * 2 FROM raw WHERE day < '2024-02-01' ORDER BY id"
+
+
+class Majors(Scene):
+    scene = SCENE
+
+    def test_the_server_is_of_that_major_and_doctor_has_nothing_against_it(self):
+        self.assertEqual(self.value("SELECT current_setting('server_version_num')::int / 10000"), MAJOR)
+        doctor = self.tidegate("doctor", "fact", "--database", self.named).out
+        self.assertIn(f"PostgreSQL {MAJOR}.", doctor)
+        self.assertNotIn("try the way on a copy", doctor)
+
+    def right(self, table):
+        return self.rows(RIGHT) + self.rows(NOW.format(table, "day >= '2024-02-01'"))
+
+    def test_there_and_back_row_by_row(self):
+        self.there_and_back(self.spec("target: fact" + SPEC), NOW.format("fact", "true"), self.right("fact"))
+
+    def test_there_and_back_by_exchange(self):
+        spec = self.spec("target: part\npublish: exchange" + SPEC)
+        self.there_and_back(spec, NOW.format("part", "true"), self.right("part"))
+
+    def test_two_workers(self):
+        (self.folder / "tidegate.yaml").write_text("budget: {workers: 2, duty: 100 %}\n")
+        self.there_and_back(self.spec("target: fact" + SPEC), NOW.format("fact", "true"), self.right("fact"))
+
+
+if __name__ == "__main__":
+    harness.main()
