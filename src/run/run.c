@@ -142,7 +142,10 @@ static bool batches(Run *run, Error *err) {
     if (!run_calm(run, &again, err)) return false;
     if (again) continue;
     run_tell(run, run_label(run, from, n), false);
-    if (!run_step(run, from, n, err)) return false;
+    if (!run_step(run, from, n, err)) {
+      if (err->code != ERR_DENIED || !run->options->wait || run_stopped(run)) return false;
+      continue; /* the window closed, or a job began, since it was waited for: the gate says whether to wait again */
+    }
     bool more = run_next_batch(run, &from, &n);
     if (more && !run_look_back(run, err)) return false;
     if (more) rest(run, clock_seconds() - began);

@@ -204,7 +204,7 @@ static bool hand_out(Crew *crew, Worker *worker, size_t from, size_t n, Error *e
   if (again || atomic_load(&run->cancelled)) return true;
   arena_release(&worker->arena);
   if (!gate_judge(&worker->arena, run->engine, run->plan, GATE_BATCH, need, &verdict, &worker->pass, err)) return false;
-  if (worker->pass == NULL) return gate_deny(&verdict, err);
+  if (worker->pass == NULL) return (verdict.waits && run->options->wait) || gate_deny(&verdict, err);
   if (crew->writer == NULL &&
       !ops->writer_open(run->engine, worker->pass, run->record->id, run->epoch, &crew->writer, err))
     return false;
