@@ -7,12 +7,14 @@ import harness
 from postgres_tables_test import Scene
 
 MAJOR = int(os.environ["TIDEGATE_POSTGRES_MAJOR"])
+COMPUTED = "VIRTUAL" if MAJOR >= 18 else "STORED"
 SCENE = f"""
 CREATE TYPE mood AS ENUM ('low', 'high');
 CREATE TABLE raw (day date NOT NULL, id int NOT NULL, n numeric(10,2), b bytea, t timestamptz, j jsonb, a text[], r int4range, m mood);
 INSERT INTO raw SELECT date '2024-01-01' + i / 4, i, i * 1.5, decode(lpad(to_hex(i), 4, '0'), 'hex'), '2024-01-01 12:00+00'::timestamptz
   + i * interval '1 hour', jsonb_build_object('i', i), ARRAY['a', i::text], int4range(i, i + 3), 'high' FROM generate_series(0, 239) i;
-CREATE TABLE fact (LIKE raw, twice numeric GENERATED ALWAYS AS (n * 2) STORED, PRIMARY KEY (day, id));
+CREATE TABLE fact (LIKE raw, twice numeric GENERATED ALWAYS AS (n * 2) STORED,
+  thrice numeric GENERATED ALWAYS AS (n * 3) {COMPUTED}, PRIMARY KEY (day, id));
 CREATE TABLE part (LIKE fact INCLUDING GENERATED, PRIMARY KEY (day, id)) PARTITION BY RANGE (day);
 CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM ('2024-01-01') TO ('2024-02-01');
 CREATE TABLE part_2 PARTITION OF part FOR VALUES FROM ('2024-02-01') TO ('2024-03-01');
@@ -28,8 +30,8 @@ correct: those of raw
 changes: [b, t, j, r, m]
 recompute: SELECT * FROM raw WHERE day >= :from AND day < :to
 """
-NOW = "SELECT day, id, n, b::text, t, j, a, r::text, m, twice FROM {} WHERE {} ORDER BY id"
-RIGHT = "SELECT day, id, n, b::text, t, j, a, r::text, m, n * 2 FROM raw WHERE day < '2024-02-01' ORDER BY id"
+NOW = "SELECT day, id, n, b::text, t, j, a, r::text, m, twice, thrice FROM {} WHERE {} ORDER BY id"
+RIGHT = "SELECT day, id, n, b::text, t, j, a, r::text, m, n * 2, n * 3 FROM raw WHERE day < '2024-02-01' ORDER BY id"
 
 
 class Majors(Scene):
