@@ -154,8 +154,12 @@ class Archived(Paced):
         self.door = Path(tempfile.mkdtemp(prefix="tidegate-door-"))
         self.door.chmod(0o755)
         (self.door / "shut").touch()
-        self.addCleanup(shutil.rmtree, self.door, ignore_errors=True)
-        self.addCleanup(self.set, "archive_command", "true")
+
+    def tearDown(self):
+        """DROP DATABASE waits for every process of the server, the archiver in its command too: the door opens first."""
+        shutil.rmtree(self.door, ignore_errors=True)
+        self.set("archive_command", "true")
+        super().tearDown()
 
     def fill(self, segments):
         for _ in range(segments):
