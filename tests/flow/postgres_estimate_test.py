@@ -59,14 +59,13 @@ class Estimates(PostgresFlow):
         self.assertRegex(told, r"by EXPLAIN \(\d+ rows of 12 bytes, cost \d+\) and .* recomputed for trial \(4000 rows, ")
 
     def test_what_was_said_and_what_it_was(self):
-        """The WAL of the run and the swap, within a factor of 4: full pages, the checkpoints and hint bits are left out."""
+        """The WAL of the run and the swap, within a factor of 2; full pages are off on this server."""
         estimate = self.planned()["estimate"]
         before = self.value("SELECT pg_current_wal_lsn()")
         self.tidegate("run", self.file)
         self.tidegate("swap", self.file, "--yes")
         written = int(self.value(f"SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '{before}')"))
-        self.assertGreater(estimate["wal_bytes"] * 4, written)
-        self.assertLess(estimate["wal_bytes"] / 4, written)
+        self.within_a_factor_of_2(estimate["wal_bytes"], written)
 
     def test_a_missing_index_is_the_cost_of_every_batch(self):
         self.sql("DROP INDEX source_day")
