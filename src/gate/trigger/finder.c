@@ -28,11 +28,14 @@ const char *word_base(Arena *arena, const char *word) {
 }
 
 bool word_in(const char *word, const char *list) {
-  size_t n = strlen(word);
-  if (n == 0 || strchr(word, ' ') != NULL) return false;
-  for (const char *at = list; (at = strstr(at, word)) != NULL; at += n)
-    if ((at == list || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0')) return true;
-  return false;
+  if (*word == '\0') return false;
+  for (const char *at = list;; at++) {
+    const char *w = word;
+    while (*w != '\0' && *w != ' ' && *w == *at) w++, at++;
+    if (*w == '\0' && (*at == ' ' || *at == '\0')) return true;
+    while (*at != ' ' && *at != '\0') at++;
+    if (*at == '\0') return false;
+  }
 }
 
 static bool is_word_byte(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -282,6 +285,8 @@ static bool source(Finder *f, const char *program, const ShellCommand *command) 
   return true;
 }
 
+enum { MOST_WORDS = 2000 };
+
 static void unknown(Finder *f, ShellRun *run, const char *program, const ShellCommand *command) {
   bool known = word_known(program);
   size_t before = f->n;
@@ -295,7 +300,7 @@ static void unknown(Finder *f, ShellRun *run, const char *program, const ShellCo
   f->why = known ? arena_printf(f->arena, "what %s does with these words is not known", program)
                  : "which program this runs is only known when it runs";
   f->doubts++;
-  for (size_t i = 1; i < command->n && f->n == before; i++) {
+  for (size_t i = 1; i < command->n && i < MOST_WORDS && f->n == before; i++) {
     if (!runs_something(f->arena, command->argv[i])) continue;
     ShellCommand rest = {command->argv + i, command->n - i, command->input};
     finder_command(f, run, &rest);
@@ -303,7 +308,8 @@ static void unknown(Finder *f, ShellRun *run, const char *program, const ShellCo
   Argv all = {command->argv, command->n};
   if (f->n == before) commands_fit(f, (Argv){command->argv + 1, command->n - 1}, f->why);
   if (f->n == before && known) commands_fit(f, all, f->why);
-  for (size_t i = 1; i < command->n && f->n == before; i++)
+  if (command->n > MOST_WORDS && f->n == before) shell_doubt(run, "a command has more words than are looked at");
+  for (size_t i = 1; i < command->n && i < MOST_WORDS && f->n == before; i++)
     if (strpbrk(command->argv[i], " \n") != NULL && text_has_trigger_word(command->argv[i], strlen(command->argv[i])))
       shell_run_text(run, command->argv[i], (ShellInput){0});
   f->doubts--;

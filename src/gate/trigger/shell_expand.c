@@ -18,7 +18,7 @@ void shell_add_field(ShellRun *run, ShellFields *fields, const char *text) {
 
 ShellVariable *shell_find(ShellRun *run, const char *name, size_t n) {
   for (size_t i = 0; i < run->n_variables; i++)
-    if (strlen(run->variables[i].name) == n && memcmp(run->variables[i].name, name, n) == 0) return &run->variables[i];
+    if (strncmp(run->variables[i].name, name, n) == 0 && run->variables[i].name[n] == '\0') return &run->variables[i];
   return NULL;
 }
 
@@ -31,6 +31,10 @@ static bool same(const ShellFields *a, const ShellFields *b) {
 
 void shell_set(ShellRun *run, const char *name, size_t n, ShellFields value) {
   ShellVariable *found = shell_find(run, name, n);
+  if (found == NULL && run->n_variables == SHELL_MAX_NAMES) {
+    shell_doubt(run, "the text has more variables than are followed");
+    return;
+  }
   if (found == NULL) {
     run->variables = arena_grow(run->arena, run->variables, run->n_variables, sizeof *run->variables);
     found = &run->variables[run->n_variables++];
@@ -59,6 +63,10 @@ ShellNamed *shell_named(const ShellTable *table, const char *name) {
 }
 
 void shell_name(ShellRun *run, ShellTable *table, ShellNamed item) {
+  if (table->n == SHELL_MAX_NAMES) {
+    shell_doubt(run, "the text has more functions, aliases or files than are followed");
+    return;
+  }
   table->items = arena_grow(run->arena, table->items, table->n, sizeof *table->items);
   table->items[table->n++] = item;
 }
@@ -79,7 +87,7 @@ static void close_field(Expander *e) {
 }
 
 /* Doubling a variable in a loop would fill the memory: beyond the limits nothing is followed further. */
-static void spend(ShellRun *run, size_t bytes) {
+void shell_spend(ShellRun *run, size_t bytes) {
   run->bytes += bytes;
   if (run->bytes <= SHELL_MAX_EXPANDED) return;
   shell_doubt(run, "the words become longer than is followed");
@@ -88,7 +96,7 @@ static void spend(ShellRun *run, size_t bytes) {
 
 /* A value: split where it stands unquoted. */
 static void put_value(Expander *e, const char *value, bool quoted) {
-  spend(e->run, strlen(value));
+  shell_spend(e->run, strlen(value));
   if (e->run->bytes > SHELL_MAX_EXPANDED) return;
   for (; *value != '\0'; value++) {
     if (!quoted && e->fields != NULL && strchr(" \t\n", *value) != NULL)
@@ -99,7 +107,7 @@ static void put_value(Expander *e, const char *value, bool quoted) {
 }
 
 static void put_text(Expander *e, const char *text, bool quoted) {
-  spend(e->run, strlen(text));
+  shell_spend(e->run, strlen(text));
   for (; *text != '\0'; text++) {
     char c = *text;
     if (!quoted && e->fields != NULL) {
@@ -298,6 +306,8 @@ static void expand_list(ShellRun *run, const char *text, const char *open, const
     if (*at == BRACE_OPEN) depth++;
     if (*at == BRACE_CLOSE && at < end) depth--;
     if (at < end && !(*at == BRACE_COMMA && depth == 0)) continue;
+    shell_spend(run, strlen(text));
+    if (run->bytes > SHELL_MAX_EXPANDED) return;
     expand_braces(
         run, arena_printf(run->arena, "%.*s%.*s%s", (int)(open - text), text, (int)(at - begin), begin, end + 1), ret);
     begin = at + 1;
@@ -316,7 +326,8 @@ static bool expand_numbers(ShellRun *run, const char *text, const char *open, co
   if (sscanf(inside, "%9ld..%n%9ld%n", &from, &dots, &to, &used) != 2 || inside[used] != '\0') return false;
   if (from > to || to - from > SHELL_MAX_LOOP) return false;
   int width = *inside == '0' ? dots - 2 : 1;
-  for (long i = from; i <= to; i++)
+  shell_spend(run, (size_t)(to - from + 1) * strlen(text));
+  for (long i = from; i <= to && run->bytes <= SHELL_MAX_EXPANDED; i++)
     expand_braces(run, arena_printf(run->arena, "%.*s%0*ld%s", (int)(open - text), text, width, i, end + 1), ret);
   return true;
 }

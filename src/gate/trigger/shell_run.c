@@ -16,6 +16,8 @@ static const char *file_name(const char *name) {
 
 void shell_write_file(ShellRun *run, const char *name, const ShellOutput *printed) {
   const char *before = shell_run_file(run, name), *text = before;
+  shell_spend(run, printed->text.len + (before == NULL ? 0 : strlen(before)));
+  if (run->bytes > SHELL_MAX_EXPANDED) return;
   if (!printed->unknown && strlen(before == NULL ? "" : before) + printed->text.len > SHELL_MAX_BYTES)
     shell_doubt(run, "a file becomes longer than is followed");
   else if (!printed->unknown)
@@ -262,6 +264,8 @@ void shell_run_text(ShellRun *run, const char *text, ShellInput input) {
     shell_doubt(run, "code runs code deeper than is followed");
     return;
   }
+  shell_spend(run, 3 * strlen(text)); /* its tree is larger than the text */
+  if (run->bytes > SHELL_MAX_EXPANDED) return;
   ShellText inside = shell_read(run->arena, text, strlen(text));
   ShellOutput out = {0};
   size_t choice = run->choice, widest = run->widest;

@@ -32,7 +32,12 @@ typedef struct ShellRun ShellRun;
 typedef void ShellSink(void *context, ShellRun *run, const ShellCommand *command);
 
 /* What is run more often than this is not followed further. */
-enum { SHELL_MAX_STEPS = 20 * 1000, SHELL_MAX_LOOP = 400, SHELL_MAX_EXPANDED = 8 * 1024 * 1024 };
+enum {
+  SHELL_MAX_STEPS = 20 * 1000,
+  SHELL_MAX_LOOP = 400,
+  SHELL_MAX_NAMES = 4000,
+  SHELL_MAX_EXPANDED = 2 * 1024 * 1024
+};
 
 /* Follows the tree. *ret_why_not: why not everything could be followed, else NULL. */
 void shell_run(Arena *arena, const ShellNode *root, ShellSink *sink, void *context, const char **ret_why_not);
@@ -43,6 +48,9 @@ void shell_run_text(ShellRun *run, const char *text, ShellInput input);
 void shell_run_script(ShellRun *run, const char *text, const char *const *arguments, size_t n, ShellInput input);
 /* The same for words that are one command's. */
 void shell_run_words(ShellRun *run, const char *const *words, size_t n, ShellInput input);
+
+/* Not everything could be followed; the first reason stays. */
+void shell_doubt(ShellRun *run, const char *why);
 
 /* A file that this text wrote, or a pipe /dev/fd/N: its contents; NULL when nothing is known of it. */
 const char *shell_run_file(const ShellRun *run, const char *name);

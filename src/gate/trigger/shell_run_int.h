@@ -55,13 +55,14 @@ typedef struct ShellOutput {
   bool made; /* by a program that makes text of other text, or fetches it */
 } ShellOutput;
 
-void shell_doubt(ShellRun *run, const char *why);
 void shell_eval(ShellRun *run, const ShellNode *node, ShellInput input, ShellOutput *out);
 
 /* shell_expand.c: the fields of words, and the text of one where nothing is split. */
 void shell_expand(ShellRun *run, const ShellWord *words, size_t n, ShellFields *ret);
 const char *shell_expand_text(ShellRun *run, const ShellWord *word);
 void shell_add_field(ShellRun *run, ShellFields *fields, const char *text);
+/* Counts bytes that were made of words; beyond SHELL_MAX_EXPANDED nothing is followed further. */
+void shell_spend(ShellRun *run, size_t bytes);
 /* Runs what is substituted in the word; its text is for those who want it. */
 const char *shell_touch(ShellRun *run, const ShellWord *word);
 

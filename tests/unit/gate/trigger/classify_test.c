@@ -1,6 +1,8 @@
 #include "gate/trigger/trigger.h"
 
+#include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -417,6 +419,24 @@ static void an_answer_from_apart_is_the_same(void **state) {
   assert_string_equal(apart.items[1].why, here.items[1].why);
 }
 
+static bool child_dies;
+static void in_child(void) {
+  if (child_dies) raise(SIGKILL);
+}
+
+/* Whoever reads the text may die of it; then nothing is let through. */
+static void a_reader_that_dies_asks(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  assert_int_equal(pthread_atfork(NULL, NULL, in_child), 0);
+  assert_int_equal(trigger_classify_apart(&arena, "ls", 2).verdict, TRIGGER_NO);
+  child_dies = true;
+  TriggerReport report = trigger_classify_apart(&arena, "ls", 2);
+  child_dies = false;
+  assert_int_equal(report.verdict, TRIGGER_ASK);
+  assert_non_null(strstr(report.why, "could not be read through"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_row_of_triggers),
@@ -429,6 +449,7 @@ int main(void) {
       cmocka_unit_test(a_text_that_is_too_much_asks),
       cmocka_unit_test(nothing_of_a_tool_is_let_through_whatever_it_is),
       cmocka_unit_test(an_answer_from_apart_is_the_same),
+      cmocka_unit_test(a_reader_that_dies_asks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
