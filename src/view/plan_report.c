@@ -208,7 +208,8 @@ void view_plan(Paint *paint, Arena *arena, const Plan *plan, const Verdict *verd
   put_estimate(paint, arena, plan);
   int64_t available = plan->space.free_bytes;
   paint_line(paint, "cost", "%s to recompute; disk: %s needed at most, %s",
-             words_count(arena, (int64_t)plan->estimate.rows, "row", "rows"), words_size(arena, plan->space_needed),
+             words_count(arena, plan->rows > 0 ? plan->rows : (int64_t)plan->estimate.rows, "row", "rows"),
+             words_size(arena, plan->space_needed),
              available < 0 ? "unknown how much is free: look at the server's disk"
                            : arena_printf(arena, "%s free", words_size(arena, available)));
   for (size_t i = 0; i < plan->n_warnings; i++)

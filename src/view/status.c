@@ -144,7 +144,7 @@ static void put_pause(Paint *paint, Arena *arena, const StatusFacts *facts) {
   }
   if (facts->record->lease_owner == NULL || last == NULL || strcmp(last->what, "paused") != 0) return;
   paint_line(paint, "paused", "%s", last->detail == NULL ? "?" : last->detail);
-  paint_line(paint, "", "since %s; it carries on by itself when that is over", when(arena, facts->zone, last->at));
+  paint_line(paint, "", "since %s; the run carries on by itself when that is over", when(arena, facts->zone, last->at));
 }
 
 static void put_objects(Paint *paint, Arena *arena, const StatusFacts *facts) {

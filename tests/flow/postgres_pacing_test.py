@@ -90,7 +90,7 @@ class Paced(PostgresFlow):
         self.assertEqual(self.value(WRITTEN), 0)
         status = self.tidegate("status", spec)
         self.assertRegex(status.out, "paused +" + reason, repr(status))
-        self.assertIn("it carries on by itself", status.out)
+        self.assertIn("the run carries on by itself", status.out)
         over()
         out, err = process.communicate(timeout=40)
         self.assertEqual(process.returncode, OK, out + err)

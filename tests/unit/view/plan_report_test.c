@@ -137,6 +137,38 @@ static void batches_grow_while_dates_are_left(void **state) {
   assert_string_equal(view_batches_text(&arena, &plan), "2 Feb (10 rows), then 1, 2, 3, 4, 6, 9, 2 dates");
 }
 
+static void an_estimate_says_what_it_rests_on(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  BUF_SCOPED out = {0};
+  Plan plan = scene_plan();
+  plan.rows = 0;
+  plan.estimate = (PlanEstimate){.told = true,
+                                 .whole = {.rows = 30, .width = 12, .cost = 300},
+                                 .one = {.cost = 10},
+                                 .date = plan.dates[1].date,
+                                 .trial_rows = 4,
+                                 .trial_seconds = 0.5,
+                                 .rows = 30,
+                                 .share = 0.25,
+                                 .seconds = 15,
+                                 .wal = 4000000,
+                                 .full_pages = 80000};
+  view_plan(&(Paint){.out = &out}, &arena, &plan, &(Verdict){.allow = true});
+  assert_non_null(
+      strstr(buf_text(&out),
+             "\nestimate  about 15 s to recompute and compare all dates; 25.0 % of the rows change: WAL 4.0 "
+             "MB, and up to 80 kB more in whole pages behind a checkpoint\n"
+             "          by EXPLAIN (30 rows of 12 bytes, cost 300) and 2 Feb recomputed for trial (4 rows, "
+             "500 ms, cost 10); once batches are written, by their own speed\n"
+             "cost      30 rows to recompute; "));
+  buf_clear(&out);
+  plan.estimate.seconds = -1;
+  view_plan(&(Paint){.out = &out}, &arena, &plan, &(Verdict){.allow = true});
+  assert_non_null(
+      strstr(buf_text(&out), "\nestimate  30 rows of 12 bytes, by EXPLAIN; no date was recomputed for trial\n"));
+}
+
 static void the_json_is_valid(void **state) {
   (void)state;
   ARENA_SCOPED arena = {0};
@@ -160,6 +192,7 @@ int main(void) {
                                      cmocka_unit_test(faults_that_were_measured_are_shown),
                                      cmocka_unit_test(the_window_is_told_in_the_schedules_own_time),
                                      cmocka_unit_test(batches_grow_while_dates_are_left),
+                                     cmocka_unit_test(an_estimate_says_what_it_rests_on),
                                      cmocka_unit_test(the_json_is_valid)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

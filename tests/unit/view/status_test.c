@@ -87,6 +87,37 @@ static void one_backfill_is_shown_whole(void **state) {
                       "          tidegate discard 7f3a  # give up and clear away\n");
 }
 
+/* Of a backfill whose last event is the nth of these. */
+static const char *pause_of(Arena *arena, size_t n_events, const char *driver) {
+  static const EventRecord events[] = {{.at = INT64_C(1359676800),
+                                        .who = "ann@host:1:2",
+                                        .what = "paused",
+                                        .detail = "the replica of the other building is 3 hours behind, and more"},
+                                       {.at = INT64_C(1359676805), .who = "ann@host:1:2", .what = "carried on"}};
+  BUF_SCOPED out = {0};
+  StatusFacts facts = scene_status();
+  BackfillRecord record = held;
+  record.lease_owner = driver;
+  facts.record = &record;
+  facts.events = events;
+  facts.n_events = n_events;
+  view_status(&(Paint){.out = &out}, arena, &facts);
+  const char *pause = strstr(buf_text(&out), "\npaused    ");
+  return pause == NULL ? NULL : arena_strdup(arena, pause);
+}
+
+static void why_nothing_moves_is_said_in_full(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  const char *pause = pause_of(&arena, 1, "ann@host:1:2");
+  assert_non_null(pause);
+  assert_non_null(strstr(pause,
+                         "the replica of the other building is 3 hours behind, and more\n"
+                         "          since 2013-02-01 00:00 UTC; the run carries on by itself when that is over\n"));
+  assert_null(pause_of(&arena, 2, "ann@host:1:2")); /* it has carried on */
+  assert_null(pause_of(&arena, 1, NULL));           /* whoever paused has ended */
+}
+
 static void an_empty_list_says_what_to_do(void **state) {
   (void)state;
   ARENA_SCOPED arena = {0};
@@ -124,6 +155,7 @@ static void the_json_is_valid(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(one_backfill_is_shown_whole),
+                                     cmocka_unit_test(why_nothing_moves_is_said_in_full),
                                      cmocka_unit_test(an_empty_list_says_what_to_do),
                                      cmocka_unit_test(a_list_has_a_line_each), cmocka_unit_test(the_json_is_valid)};
   return cmocka_run_group_tests(tests, NULL, NULL);
