@@ -137,11 +137,11 @@ static pid_t start_pooler(const Fixture *f, const char *folder) {
   _exit(127);
 }
 
-/* Until its socket stands; false when it ended instead. */
+/* Until it answers; false when it ended instead. Its socket stands a moment before. */
 static bool pooler_is_up(pid_t pooler, const char *folder) {
-  char socket[64];
-  snprintf(socket, sizeof socket, "%s/.s.PGSQL.6432", folder);
-  while (access(socket, F_OK) != 0)
+  char url[128];
+  snprintf(url, sizeof url, "postgresql:///session?host=%s&port=6432&user=postgres", folder);
+  while (PQping(url) == PQPING_NO_RESPONSE)
     if (waitpid(pooler, NULL, WNOHANG) != 0) return false;
   return true;
 }
