@@ -162,6 +162,8 @@ static void shell_program(Finder *f, ShellRun *run, const ShellCommand *command)
     script_code(f, run, text, (Argv){command->argv + i + 1, command->n - i - 1}, command->input);
   else if (strncmp(command->argv[i], "/dev/fd/", 8) == 0)
     opaque(f, "a shell runs what a pipe gives, and that cannot be seen");
+  else if (commands_know(word_base(f->arena, command->argv[i])))
+    finder_command(f, run, &(ShellCommand){command->argv + i, command->n - i, command->input});
   else if (i == 1 || strpbrk(command->argv[1], "n") == NULL) /* -n only reads it */
     script(f, command->argv[i]);
 }
@@ -287,6 +289,15 @@ static bool source(Finder *f, const char *program, const ShellCommand *command) 
 
 enum { MOST_WORDS = 2000 };
 
+/* db${x}t, if x is empty. */
+static const char *without_marks(Arena *arena, const char *word) {
+  char *copy = arena_strdup(arena, word_base(arena, word)), *to = copy;
+  for (const char *from = copy; *from != '\0'; from++)
+    if (*from != SHELL_UNKNOWN && *from != SHELL_MADE) *to++ = *from;
+  *to = '\0';
+  return copy;
+}
+
 static void unknown(Finder *f, ShellRun *run, const char *program, const ShellCommand *command) {
   bool known = word_known(program);
   size_t before = f->n;
@@ -306,6 +317,8 @@ static void unknown(Finder *f, ShellRun *run, const char *program, const ShellCo
     finder_command(f, run, &rest);
   }
   Argv all = {command->argv, command->n};
+  if (!known && f->n == before)
+    commands_judge(f, without_marks(f->arena, command->argv[0]), (Argv){command->argv + 1, command->n - 1});
   if (f->n == before) commands_fit(f, (Argv){command->argv + 1, command->n - 1}, f->why);
   if (f->n == before && known) commands_fit(f, all, f->why);
   if (command->n > MOST_WORDS && f->n == before) shell_doubt(run, "a command has more words than are looked at");

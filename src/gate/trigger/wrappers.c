@@ -253,13 +253,22 @@ static const char *replaced(Arena *arena, const char *word, const char *mark, co
 
 enum { MOST_LINES = 400 };
 
+/* xargs takes quotes and backslashes away. */
+static const char *unquoted(Arena *arena, const char *text, size_t n) {
+  char *copy = arena_strndup(arena, text, n), *to = copy;
+  for (const char *from = copy; *from != '\0'; from++)
+    if (strchr("'\"\\", *from) == NULL) *to++ = *from;
+  *to = '\0';
+  return copy;
+}
+
 /* The command once a line of the input, the mark replaced; once with an unknown value when the input is not known. */
 static void once_a_line(Finder *f, ShellRun *run, Argv rest, const char *mark, const char *input) {
   const char *line = input == NULL ? "\1" : input;
   const char **words = arena_array(f->arena, rest.n + 1, sizeof *words);
   for (int turns = 0; *line != '\0' && turns < MOST_LINES; turns++) {
     size_t n = strcspn(line, "\n");
-    const char *value = arena_strndup(f->arena, line, n);
+    const char *value = unquoted(f->arena, line, n);
     for (size_t i = 0; i < rest.n; i++) words[i] = replaced(f->arena, rest.words[i], mark, value);
     shell_run_words(run, words, rest.n, (ShellInput){0});
     line += n + (line[n] == '\n');
@@ -275,7 +284,7 @@ static void with_words(Finder *f, ShellRun *run, Argv rest, size_t most, const c
   do {
     for (added = 0; *at != '\0' && added < most && added < MOST_LINES; added++) {
       size_t n = strcspn(at, " \t\n");
-      words[rest.n + added] = arena_strndup(f->arena, at, n);
+      words[rest.n + added] = unquoted(f->arena, at, n);
       at += n;
       at += strspn(at, " \t\n");
     }
