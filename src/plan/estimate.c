@@ -108,15 +108,28 @@ double plan_change_wal(const Plan *plan) { return CHANGE_WAL + CHANGE_COPIES * p
 
 double plan_exchange_wal(const Plan *plan) { return EXCHANGE_WAL + plan->estimate.whole.width; }
 
+/* A value that does not fit its column may be met while planning already: the run says which, the plan goes on. */
+static bool ask_planner(Arena *arena, Engine *engine, Plan *plan, const Job *job, EstimateFacts *ret, bool *ret_told,
+                        Error *err) {
+  Error failed;
+  *ret_told = engine->ops->estimate(engine, arena, job, ret, &failed);
+  if (*ret_told) return true;
+  *err = failed;
+  if (failed.code != ERR_HELD) return false;
+  plan_warn(arena, plan, "what the recompute will cost is not known: %s", failed.message);
+  return true;
+}
+
 static bool try_one(Arena *arena, Engine *engine, Plan *plan, const DateRecord *date, const Interrupt *interrupt,
                     Error *err) {
   const DateCodec *codec = &plan->shape.codec;
   const Instant dates[2] = {date->date, grain_next(codec->grain, codec->zone, date->date)};
   Job job = recompute_of(plan, dates, 1);
+  bool told;
   plan->estimate.date = date->date;
-  if (!engine->ops->estimate(engine, arena, &job, &plan->estimate.one, err) ||
-      !try_date(arena, engine, plan, &job, date, interrupt, err))
-    return false;
+  if (!ask_planner(arena, engine, plan, &job, &plan->estimate.one, &told, err)) return false;
+  if (!told) return true;
+  if (!try_date(arena, engine, plan, &job, date, interrupt, err)) return false;
   warn_of_scans(arena, plan);
   return true;
 }
@@ -128,8 +141,8 @@ bool plan_measure_estimate(Arena *arena, Engine *engine, Plan *plan, const Inter
   if (engine->ops->estimate == NULL || plan->recompute == NULL) return true;
   const Instant *dates = plan_dates(arena, plan, plan->range, &n);
   Job whole = recompute_of(plan, dates, n);
-  if (!engine->ops->estimate(engine, arena, &whole, &estimate->whole, err)) return false;
-  estimate->told = true;
+  if (!ask_planner(arena, engine, plan, &whole, &estimate->whole, &estimate->told, err)) return false;
+  if (!estimate->told) return true;
   if (plan->rows == 0) estimate->rows = estimate->whole.rows;
   const DateRecord *date = trial_date(arena, plan);
   if (date != NULL && !try_one(arena, engine, plan, date, interrupt, err)) return false;

@@ -124,6 +124,14 @@ class Estimates(PostgresFlow):
         self.assertNotIn("trial", plan["estimate"])
         self.tidegate("run", self.file, code=harness.HELD)
 
+    def test_a_value_that_the_planner_itself_cannot_make(self):
+        """The same where planning meets it already."""
+        self.file = self.spec(SPEC.replace("s.v * r.f AS v", "1e12 AS v"))
+        plan = self.planned()
+        self.assertRegex(" ".join(plan["warnings"]), "what the recompute will cost is not known: .*out of range")
+        self.assertIsNone(plan["estimate"])
+        self.tidegate("run", self.file, code=harness.HELD)
+
 
 if __name__ == "__main__":
     harness.main()
