@@ -15,9 +15,15 @@ static double share(const RunProgress *now) {
   return share < 0 ? 0 : share > 1 ? 1 : share;
 }
 
+/* Outside the window or beside a job; the rests of the duty cycle are part of the work. */
+static bool stands_still(const RunProgress *now) {
+  return now->waiting && now->doing != NULL && strcmp(now->doing, "resting") != 0;
+}
+
 void progress_line(Buf *out, const RunProgress *now, bool terminal, int width) {
   char left[32] = "";
-  if (terminal && width >= SMALL_TERMINAL) {
+  bool brief = terminal && stands_still(now); /* what it waits for is to be seen at 80 columns */
+  if (terminal && !brief && width >= SMALL_TERMINAL) {
     int full = (int)(share(now) * BAR_COLUMNS);
     buf_putc(out, '[');
     for (int i = 0; i < BAR_COLUMNS; i++) buf_putc(out, i < full ? '#' : '.');
@@ -26,10 +32,10 @@ void progress_line(Buf *out, const RunProgress *now, bool terminal, int width) {
   buf_printf(out, "%" PRId64 " of %" PRId64 " date%s", now->dates_done, now->dates, plural(now->dates));
   if (!terminal) buf_printf(out, ", %" PRId64 " of %" PRId64 " row%s", now->rows_done, now->rows, plural(now->rows));
   buf_printf(out, ", %" PRId64 " change%s", now->changes, plural(now->changes));
-  if (now->remaining >= 0 && now->dates_done < now->dates) {
+  if (!brief && now->remaining >= 0 && now->dates_done < now->dates) {
     duration_label(now->remaining, left);
     buf_printf(out, ", about %s to go", left);
-  } else if (now->remaining < 0) {
+  } else if (!brief && now->remaining < 0) {
     buf_puts(out, ", time to go not known yet");
   }
   if (now->doing != NULL) {
@@ -60,8 +66,8 @@ void progress_show(void *context, const RunProgress *now) {
   }
   const char *doing = now->doing == NULL ? "" : now->doing;
   bool batch_done = progress->dates_shown >= 0 && now->dates_done != progress->dates_shown;
-  bool waits = now->waiting && strcmp(doing, "resting") != 0 &&
-               (!progress->waited || strncmp(progress->doing, doing, sizeof progress->doing - 1) != 0);
+  bool waits =
+      stands_still(now) && (!progress->waited || strncmp(progress->doing, doing, sizeof progress->doing - 1) != 0);
   progress->waited = now->waiting;
   progress->dates_shown = now->dates_done;
   snprintf(progress->doing, sizeof progress->doing, "%s", doing);

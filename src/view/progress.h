@@ -25,7 +25,7 @@ void progress_show(void *context, const RunProgress *now);
 /* Ends the line on the terminal, if one is open. */
 void progress_end(Progress *progress);
 
-/* The line without the end; pure, for tests. */
+/* The line without the end; pure, for tests. On a terminal one that waits is brief, so that it says for what. */
 void progress_line(Buf *out, const RunProgress *now, bool terminal, int width);
 
 #endif

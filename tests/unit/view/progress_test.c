@@ -30,6 +30,20 @@ static void what_is_not_known_is_said_to_be_so(void **state) {
   assert_non_null(strstr(buf_text(&out), "time to go not known yet"));
 }
 
+static void on_a_terminal_of_80_columns_it_says_for_what_it_waits(void **state) {
+  (void)state;
+  BUF_SCOPED waits = {0}, rests = {0};
+  RunProgress now = half;
+  now.waiting = true;
+  now.doing = "the job load, which writes daily_delays, is running";
+  progress_line(&waits, &now, true, 80);
+  assert_string_equal(buf_text(&waits), "2 of 4 dates, 7 changes: the job load, which writes daily_delays, is running");
+  assert_true(waits.len < 80);
+  now.doing = "resting";
+  progress_line(&rests, &now, true, 80);
+  assert_string_equal(buf_text(&rests), "[##########..........] 2 of 4 dates, 7 changes, about 12 s to go: resting");
+}
+
 /* Everything that is written for a sequence of reports. */
 static void record(Progress *progress, const RunProgress *reports, size_t n, char *ret, size_t size) {
   char *text = NULL;
@@ -69,6 +83,7 @@ static void on_a_terminal_the_line_is_written_over_and_never_wider(void **state)
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(the_bar_is_drawn_on_a_terminal_only),
                                      cmocka_unit_test(what_is_not_known_is_said_to_be_so),
+                                     cmocka_unit_test(on_a_terminal_of_80_columns_it_says_for_what_it_waits),
                                      cmocka_unit_test(elsewhere_one_line_a_batch_and_one_for_waiting),
                                      cmocka_unit_test(on_a_terminal_the_line_is_written_over_and_never_wider)};
   return cmocka_run_group_tests(tests, NULL, NULL);
