@@ -68,14 +68,15 @@ static bool choose_format(const Session *session, PageFormat *ret, Error *err) {
 }
 
 static bool cannot_write(const char *path, int cause, Error *err) {
-  return error_set(err, cause == ENOSPC ? ERR_FULL : ERR_INTERNAL, "cannot write %s: %s", path, strerror(cause));
+  error_set(err, cause == ENOSPC ? ERR_FULL : ERR_USAGE, "cannot write %s: %s", path, strerror(cause));
+  return cause == ENOSPC ? false : error_hint(err, "name a file in a folder that can be written");
 }
 
 /* The old file stays until the new one is whole. */
 static bool write_file(Arena *arena, const char *path, const Buf *text, Error *err) {
   const char *aside = arena_printf(arena, "%s.new", path);
   FILE *file = fopen(aside, "we");
-  if (file == NULL) return cannot_write(aside, errno, err);
+  if (file == NULL) return cannot_write(path, errno, err);
   bool whole = fwrite(buf_text(text), 1, text->len, file) == text->len;
   int cause = errno;
   if (fclose(file) != 0 && whole) {

@@ -944,6 +944,8 @@ class Check(Flow):
         self.tidegate("runbook", code=USAGE)
         self.tidegate("runbook", "sales", "--format", "pdf", code=USAGE)
         self.tidegate("runbook", "sales", "--check", "--output", "x", code=USAGE)
+        nowhere = self.tidegate("runbook", "sales", "--output", "no/folder/sales.md", code=USAGE)
+        self.assertIn("cannot write no/folder/sales.md", nowhere.err)
         self.write(("targets: {sales: {}}", "notes: none"))
         self.tidegate("runbook", "--check", code=USAGE)
 
