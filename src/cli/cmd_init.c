@@ -244,7 +244,9 @@ static void show_jobs(Session *session, const Jobs *jobs) {
   }
   paint_table(&session->paint, &(Table){.heads = heads, .cells = cells, .columns = 6, .rows = jobs->n});
   if (jobs->n == 0) {
-    paint_text(&session->paint, "No job was found there.");
+    const char *name = args_value(session->args, "job");
+    paint_text(&session->paint, name == NULL ? "No job was found there."
+                                             : arena_printf(arena, "No job named %s was found there.", name));
     buf_putc(&session->buffer, '\n');
   }
 }

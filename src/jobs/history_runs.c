@@ -130,14 +130,19 @@ static void close_file(FILE **file) {
   if (*file != NULL) fclose(*file);
 }
 
+static bool cannot_read(const char *path, int cause, Error *err) {
+  error_set(err, ERR_NOT_FOUND, "cannot read %s: %s", path, strerror(cause));
+  return error_hint(err, "check the name, and that whoever runs tidegate may read it");
+}
+
 bool history_file(Arena *arena, const char *path, const char **ret, Error *err) {
   __attribute__((cleanup(close_file))) FILE *file = fopen(path, "re");
   BUF_SCOPED text = {0};
   char block[65536];
   size_t n;
-  if (file == NULL) return error_set(err, ERR_NOT_FOUND, "cannot read %s: %s", path, strerror(errno));
+  if (file == NULL) return cannot_read(path, errno, err);
   while (text.len <= FILE_MAX && (n = fread(block, 1, sizeof block, file)) > 0) buf_append(&text, block, n);
-  if (ferror(file)) return error_set(err, ERR_NOT_FOUND, "cannot read %s: %s", path, strerror(errno));
+  if (ferror(file)) return cannot_read(path, errno, err);
   if (text.len > FILE_MAX) return error_set(err, ERR_SPEC, "%s is larger than %d MiB", path, FILE_MAX / 1024 / 1024);
   if (memchr(buf_text(&text), '\0', text.len) != NULL)
     return error_set(err, ERR_SPEC, "%s holds a NUL byte: it is no text", path);

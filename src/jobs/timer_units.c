@@ -173,8 +173,10 @@ static bool list_names(Arena *arena, const char *folder, int (*filter)(const str
 bool timers_of_folder(Arena *arena, const char *folder, const Timer **ret, size_t *ret_n, Error *err) {
   const char **paths, **parts, *text;
   size_t n, n_parts;
-  if (!list_names(arena, folder, is_timer, &paths, &n))
-    return error_set(err, ERR_NOT_FOUND, "cannot read the folder %s: %s", folder, strerror(errno));
+  if (!list_names(arena, folder, is_timer, &paths, &n)) {
+    error_set(err, ERR_NOT_FOUND, "cannot read the folder %s: %s", folder, strerror(errno));
+    return error_hint(err, "check the name, and that whoever runs tidegate may read it");
+  }
   Timer *timers = arena_array(arena, n, sizeof *timers);
   for (size_t i = 0; i < n; i++) {
     timers[i] = (Timer){.id = strrchr(paths[i], '/') + 1, .accuracy = usual_accuracy};
