@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "time/dialect.h"
 
 struct Schedule {
@@ -44,7 +45,12 @@ static bool parse(Arena *arena, const char *name, const char *expression, const 
   const Dialect *dialect = find_dialect(name);
   if (dialect == NULL) {
     error_set(err, ERR_SPEC, "the schedule dialect '%.40s' is not known, so its fires cannot be predicted", name);
-    return error_hint(err, "write the schedule as a vixie line that fires at least as often, or pause that job");
+    BUF_SCOPED known = {0};
+    for (const char *const *at = schedule_dialects(); *at != NULL; at++)
+      buf_printf(&known, "%s%s", known.len == 0 ? "" : ", ", *at);
+    return error_hint(err,
+                      "known are %s; else write it as a vixie line that fires at least as often, or pause that job",
+                      buf_text(&known));
   }
   if (and_days && !dialect->knows_and_days) {
     error_set(err, ERR_SPEC, "the %s dialect cannot be told to have both day fields match", name);
