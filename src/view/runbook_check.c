@@ -174,11 +174,24 @@ static bool table_exists(RunbookFindings *findings, Engine *engine, const char *
   return false;
 }
 
+/* Does it name something much like the target or a source? Misspelt so, a job would close no window, unnoticed. */
+static bool misspelt(Arena *arena, const RunbookFacts *facts, const SpecJob *job) {
+  size_t n = facts->spec->n_sources;
+  const char **names = arena_array(arena, n + 1, sizeof *names);
+  const SpecTexts *lists[] = {&job->writes, &job->reads};
+  for (size_t i = 0; i < n; i++) names[i] = facts->spec->sources[i].table.text;
+  names[n] = facts->target;
+  for (size_t l = 0; l < 2; l++)
+    for (size_t t = 0; t < lists[l]->n; t++)
+      if (spec_nearest(lists[l]->items[t].text, names, n + 1) != NULL) return true;
+  return false;
+}
+
 static void check_job_tables(RunbookFindings *findings, Engine *engine, const RunbookFacts *facts) {
   for (size_t i = 0; i < facts->spec->n_jobs; i++) {
     const SpecJob *job = &facts->spec->jobs[i];
     const SpecTexts *lists[] = {&job->writes, &job->reads};
-    if (runbook_concern(findings->arena, facts, job) == NULL) continue;
+    if (runbook_concern(findings->arena, facts, job) == NULL && !misspelt(findings->arena, facts, job)) continue;
     for (size_t l = 0; l < 2; l++)
       for (size_t t = 0; t < lists[l]->n; t++) {
         TableFacts table;

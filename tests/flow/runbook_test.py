@@ -853,6 +853,7 @@ class Check(Flow):
         self.change("{orders: day}", "{orders: dag}", "columns")
         self.change("{orders: day}", "{order: day}", "source")
         self.change("reads: [orders]", "reads: [order]", "job")
+        self.change("nothing_of_ours", "sale", "job")
         self.change("targets: {sales: {}}", "targets: {sale: {}}", "table", "schedule")
         self.change("needs: refresh", "needs: unknown", "downstream")
         self.change("holidays.txt", "holiday.txt", "freeze")
