@@ -183,18 +183,34 @@ WindowRules plan_window(const Plan *plan) {
   return (WindowRules){clock->rules, clock->n, &clock->freezes, clock->has_idle ? &clock->idle : NULL};
 }
 
+/* Where neither `production` nor `zone` says it, idle hours and freezes are those of the first job that writes the
+ * target. */
+static bool zone_of_writer(Resolver *resolver, const Zone **zone, const char **why, Error *err) {
+  const PlanClock *clock = &resolver->plan->clock;
+  const SpecSchedule *production = &resolver->spec->production.when;
+  if (production->expression.text != NULL || production->zone.text != NULL || resolver->spec->zone.text != NULL)
+    return true;
+  for (size_t i = 0; i < clock->n; i++) {
+    const SpecText *named = &clock->jobs[i].when.zone;
+    if (!(clock->jobs[i].concerns & CONCERNS_WRITES) || named->text == NULL) continue;
+    *why = arena_printf(resolver->arena, "the job %s", clock->jobs[i].name);
+    return zone_open(resolver->arena, named->text, zone, err) || plan_at_place(&named->place, err);
+  }
+  return true;
+}
+
 bool plan_resolve_clock(Resolver *resolver, Error *err) {
   const Spec *spec = resolver->spec;
-  const Zone *zone = resolver->plan->day_zone;
+  const Zone *zone = resolver->plan->day_zone, *days;
   const SpecText *declared = &spec->production.when.zone;
+  const char *why = declared->text != NULL ? "spec" : spec->zone.text != NULL ? "the zone of the dates" : "default";
   if (declared->text != NULL && !zone_open(resolver->arena, declared->text, &zone, err))
     return plan_at_place(&declared->place, err);
-  if (spec->production.when.expression.text != NULL || spec->idle.text != NULL || spec->n_freezes > 0)
-    plan_infer(resolver, "production.zone", zone_name(zone),
-               declared->text != NULL    ? "spec"
-               : spec->zone.text != NULL ? "the zone of the dates"
-                                         : "default");
   choose_jobs(resolver);
-  return resolve_rules(resolver, zone, err) && resolve_idle(resolver, zone, err) &&
-         resolve_freezes(resolver, zone, err);
+  days = zone;
+  if (!zone_of_writer(resolver, &days, &why, err)) return false;
+  if (spec->production.when.expression.text != NULL || spec->idle.text != NULL || spec->n_freezes > 0)
+    plan_infer(resolver, "production.zone", zone_name(days), why);
+  return resolve_rules(resolver, zone, err) && resolve_idle(resolver, days, err) &&
+         resolve_freezes(resolver, days, err);
 }

@@ -69,6 +69,12 @@ static void zones_of_jobs(void **state) {
   assert_string_equal(zone_name(schedule_zone(plan.clock.rules[2].schedule)), "UTC");
   assert_string_equal(zone_name(plan.clock.freezes.zone), "Europe/Berlin");
   assert_int_equal(plan.n_warnings, 0);
+  plan =
+      with(f,
+           "jobs: {a: {reads: sales, schedule: 0 3 * * *, zone: Asia/Tokyo}, b: {writes: sales, schedule: 0 4 * * *, "
+           "zone: Europe/Berlin}}\nidle: 22:00-06:00\nfreeze: month end\n");
+  assert_string_equal(zone_name(plan.clock.freezes.zone), "Europe/Berlin");
+  assert_string_equal(zone_name(plan.clock.idle.zone), "Europe/Berlin");
   plan = with(f, "jobs: {load: {writes: sales, schedule: 0 3 * * *}}\n");
   assert_among(plan.warnings, plan.n_warnings, "the schedule of load has no zone");
 }
