@@ -185,7 +185,8 @@ static const SpecRow rows[] = {
     {{"freeze", PIPELINE, NULL, "[2026-12-24..2026-12-26, month end, {file: holidays.txt}]",
       "days on which no backfill works: dates, ranges, days of every year (24 December, 12-24..12-26), month end, "
       "month "
-      "end 2 (the last two days), files of one date or range a line; in production.zone"},
+      "end 2 (the last two days), files of one date or range a line; in production.zone, else that of the job that "
+      "writes the target"},
      spec_read_freeze,
      0},
     {{"idle", ANY, NULL, "22:00-06:00", "the hours in which a backfill may work; or a map of hours and zone"},
@@ -194,7 +195,8 @@ static const SpecRow rows[] = {
     {{"idle.hours", ANY, NULL, "22:00-06:00", "the hours; past midnight when the end is before the start"},
      spec_read_text,
      AT(idle)},
-    {{"idle.zone", ANY, NULL, "Europe/Berlin", "their time zone; production.zone unless given"},
+    {{"idle.zone", ANY, NULL, "Europe/Berlin",
+      "their time zone; unless given production.zone, else that of the job that writes the target"},
      spec_read_text,
      AT(idle_zone)},
     {{"budget", ANY, NULL, "{batch: 60s, lag: 10s}", "what the backfill may use"}, spec_read_group, 0},
