@@ -273,7 +273,7 @@ typedef struct PressureLimits {
   const char *canary; /* a query that stands for production's own; NULL: none */
   double canary_time; /* seconds that it may take */
   int64_t last_wal;   /* Pressure.wal of the last look; 0: this is the first */
-  bool room;          /* look whether a processor is free; costs some 40 ms of computing where others are at work */
+  bool room;          /* look whether a processor is free; costs some 60 ms of computing where others are at work */
 } PressureLimits;
 
 typedef enum PressureState { PRESSURE_FINE, PRESSURE_SLOW_DOWN, PRESSURE_PAUSE } PressureState;

@@ -7,12 +7,19 @@
 static const double PAUSE_SECONDS = 5;
 
 /* Between two looks for a free processor. */
-static const double ROOM_SECONDS = 10;
+static const double ROOM_SECONDS = 30;
+/* So many in a row, one after the other, must find one before it is believed: one of them may have been lucky. */
+enum { ROOM_LOOKS = 3 };
 
 /* Whoever wants all the time, or several batches at a time, takes it from the others knowingly. */
 static bool yields(const Run *run) {
   const SpecBudget *budget = &run->plan->spec.budget;
   return run->plan->workers <= 1 && budget->duty < 1 && budget->crowded < budget->duty;
+}
+
+static bool looks_for_room(const Run *run) {
+  bool sure = run->crowded || run->room >= ROOM_LOOKS;
+  return yields(run) && (!sure || clock_seconds() - run->room_at > ROOM_SECONDS);
 }
 
 double run_duty(const Run *run) {
@@ -28,7 +35,7 @@ static PressureLimits limits_of(const Run *run, int64_t last_wal) {
                           .canary = budget->canary.text,
                           .canary_time = budget->canary_time,
                           .last_wal = last_wal,
-                          .room = yields(run) && (run->room_at == 0 || clock_seconds() - run->room_at > ROOM_SECONDS)};
+                          .room = looks_for_room(run)};
 }
 
 /* One look; an engine that cannot tell is calm. */
@@ -41,7 +48,8 @@ static bool look(Run *run, Arena *arena, int64_t last_wal, Pressure *ret, Error 
   run->wal = ret->wal;
   if (limits.room) {
     run->room_at = clock_seconds();
-    run->crowded = ret->crowded != NULL;
+    run->room = ret->crowded == NULL ? run->room + 1 : 0;
+    run->crowded = run->room == 0 || (run->crowded && run->room < ROOM_LOOKS);
   }
   return true;
 }

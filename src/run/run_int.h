@@ -38,7 +38,8 @@ typedef struct Run {
   int64_t wal;      /* Pressure.wal of the last look; 0: none */
   bool paused;      /* because of what production feels */
   bool crowded;     /* others are at work and no processor is free, when it was last looked */
-  double room_at;   /* when that was; 0: never */
+  double room_at;   /* when that was */
+  int room;         /* looks in a row that found one */
   double shown_at;  /* when progress was last told */
   GateWatch *watch; /* of the jobs, while batches are being written; NULL: there is nothing to ask */
   const char *met;  /* which of them runs, since what is being written must stop; NULL: none */
