@@ -82,33 +82,27 @@ static char *expected(Arena *arena, const char *system, const char *range) {
  * do not. */
 static void every_line(const char *name, bool pass) {
   ARENA_SCOPED arena = {0};
-  const char *path = arena_printf(&arena, "tests/unit/gate/trigger/%s", name);
-  FILE *file = fopen(path, "r");
-  char *line = NULL;
-  size_t size = 0, lines = 0, wrong = 0;
-  if (file == NULL) fail_msg("%s cannot be read", path);
-  for (ssize_t n; (n = getline(&line, &size, file)) > 0; lines++) {
-    line[n - 1] = '\0';
+  size_t lines = 0, wrong = 0;
+  char *at = read_cases(&arena, name), *line;
+  for (; next_row(&at, &line, 1) > 0; lines++) {
     char *command = unescape(&arena, line);
     TriggerReport report = trigger_classify(&arena, command, strlen(command));
     if ((report.verdict == TRIGGER_NO) == pass) continue;
     wrong++;
     print_message("%s: %s %s\n", line, trigger_verdict_name(report.verdict), told(&arena, &report));
   }
-  free(line);
-  fclose(file);
   assert_true(lines > 100);
   assert_int_equal(wrong, 0);
 }
 
 static void every_line_that_must_be_seen(void **state) {
   (void)state;
-  every_line("seen.txt", false);
+  every_line("trigger_seen.txt", false);
 }
 
 static void every_line_that_may_pass(void **state) {
   (void)state;
-  every_line("passed.txt", true);
+  every_line("trigger_passed.txt", true);
 }
 
 static void every_row_of_triggers(void **state) {
