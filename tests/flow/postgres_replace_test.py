@@ -139,7 +139,7 @@ class Replace(PostgresFlow):
 
     def test_dates_that_are_texts_are_not_replaced(self):
         self.sql('DROP VIEW monthly; ALTER TABLE sales ALTER "The day" TYPE text')
-        spec = self.spec(SPEC.replace('day AS "The day"', 'day::text AS "The day"'))
+        spec = self.spec(SPEC.replace('day AS "The day"', 'day::text AS "The day"').replace("day >=", "day::text >=").replace("day <", "day::text <"))
         self.assertIn("its dates are texts", self.tidegate("plan", spec, code=harness.USAGE).err)
 
     def test_what_comes_between_run_and_swap_is_refused_too(self):
@@ -176,22 +176,30 @@ class Replace(PostgresFlow):
         self.tidegate("swap", spec, "--yes", code=DRIFT)
         self.assertIn(("mine",), self.rows("SELECT note FROM sales"))
 
-    def test_rows_that_were_kept_are_those_that_are_deleted(self):
-        """Production changes between batches and seal, and back again before the swap: the copy is not what is deleted."""
+    def test_rows_that_are_kept_are_those_that_are_deleted(self):
+        """A row that changes behind its batch is copied anew with it: the rollback brings back what the swap took away."""
         spec = self.spec(SPEC)
-        self.sql("""CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-            IF NOT EXISTS (SELECT FROM tidegate.date WHERE batch = 0) THEN
-              EXECUTE format('UPDATE %I SET amount = amount + $1 WHERE id = 150', 'sa' || 'les') USING CASE WHEN TG_OP = 'TRUNCATE' THEN 1 ELSE -1 END; END IF;
-            RETURN NULL; END $$;
+        self.built(spec)
+        self.sql("UPDATE sales SET amount = amount + 5 WHERE id = 150")
+        now = self.rows(NOW)
+        self.tidegate("swap", spec, "--yes", code=DRIFT)
+        self.assertEqual(self.rows(NOW), now)
+        self.tidegate("run", spec)
+        self.tidegate("swap", spec, "--yes")
+        self.tidegate("rollback", spec)
+        self.assertEqual(self.rows(NOW), now)
+
+    def test_a_copy_that_lost_a_row_publishes_nothing(self):
+        spec = self.spec(SPEC)
+        self.sql("""CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+              IF NEW.id = 150 THEN RETURN NULL; END IF; RETURN NEW; END $$;
             CREATE FUNCTION watch() RETURNS event_trigger LANGUAGE plpgsql AS $$ DECLARE o record; BEGIN
               FOR o IN SELECT * FROM pg_event_trigger_ddl_commands() LOOP
                 IF o.object_identity ~ '_kept$' THEN
-                  EXECUTE format('CREATE TRIGGER meddle BEFORE TRUNCATE ON %s EXECUTE FUNCTION meddle()', o.object_identity);
-                  EXECUTE format('CREATE TRIGGER meddle_back AFTER INSERT ON %s EXECUTE FUNCTION meddle()', o.object_identity);
+                  EXECUTE format('CREATE TRIGGER lose BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION lose()', o.object_identity);
                 END IF; END LOOP; END $$;
             CREATE EVENT TRIGGER watch ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION watch()""")
         self.built(spec)
-        self.assertEqual(self.rows(NOW), self.before)
         self.assertIn("what stands beside production changed", self.tidegate("swap", spec, "--yes", code=DRIFT).err)
         self.assertEqual(self.rows(NOW), self.before)
 

@@ -8,8 +8,8 @@
 
 /*
  * Publishing by replacing every row of the range. One replacement, filled like those of an exchange, holds the new
- * rows; "kept" the old ones, copied when all batches are there. Both stand until finish: the change set is a view of
- * the two, and by it a swap is taken back row by row, with every later write told by its key.
+ * rows; "kept" the old ones, copied batch by batch. Both stand until finish: the change set is a view of the two, and
+ * by it a swap is taken back row by row, with every later write told by its key.
  */
 
 static const char making[] = "making a replacement", keeping[] = "keeping the old rows",
@@ -91,9 +91,6 @@ bool replace_create(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Err
          exchange_note_views(writer, arena, sql, &part, 1, err);
 }
 
-/* ---- the seal -----------------------------------------------------------------------------------------------------
- */
-
 /* The one place, with what the ledger knows of it. */
 static bool read_part(PgEngine *engine, Arena *arena, const char *id, ExchangePart *ret, Error *err) {
   ExchangePart *parts;
@@ -105,22 +102,45 @@ static bool read_part(PgEngine *engine, Arena *arena, const char *id, ExchangePa
   return true;
 }
 
-/* Are the kept rows those of the dates as the batches found them? The swap proves that production is so too. */
-static bool kept_as_found(PgEngine *engine, Arena *arena, const ShapeSql *sql, const char *id, const ExchangePart *part,
-                          bool *ret, Error *err) {
-  const DateRecord *dates;
-  const DateFacts *facts;
-  size_t n, n_facts, k = 0;
-  if (!pg_ledger_dates(&engine->base, arena, id, &dates, &n, err) ||
-      !fingerprint_of(engine, arena, sql, part->kept, part->range, &facts, &n_facts, err))
+/* Copies the old rows in the snapshot in which the batch found them: they are what its fingerprints of production say.
+ */
+bool replace_compute(EngineWriter *writer, Arena *arena, const Job *job, BatchFacts *ret, Error *err) {
+  PgEngine *engine = writer->engine;
+  ExchangePart part = {0};
+  ShapeSql sql;
+  if (!exchange_compute(writer, arena, job, ret, err) || !pg_shape_sql(engine, arena, job->shape, &sql, err) ||
+      !read_part(engine, arena, writer->id, &part, err))
     return false;
-  *ret = true;
-  for (size_t i = 0; i < n; i++) {
-    while (k < n_facts && facts[k].date < dates[i].date) k++;
-    Fingerprint none = {0};
-    const Fingerprint *kept = k < n_facts && facts[k].date == dates[i].date ? &facts[k].production : &none;
-    *ret &= fingerprint_equal(kept, &dates[i].production);
-  }
+  DateRange range = {job->dates[0], job->dates[job->n]};
+  const char *keep = sql_fill(arena, sql_replace_keep, "kept", part.kept, "stored",
+                              pg_shape_list(arena, sql.shape, sql.stored, sql.n_stored, "", ""), "target", sql.table,
+                              "in_range", shape_in_range(arena, &sql, "", range), NULL);
+  return pg_run(engine, keep, NULL, 0, NULL, keeping, err);
+}
+
+bool replace_forget(EngineWriter *writer, Arena *arena, const ShapeSql *sql, DateRange range, Error *err) {
+  PgEngine *engine = writer->engine;
+  ExchangePart part = {0};
+  if (!exchange_forget(writer, arena, sql, range, err) || !read_part(engine, arena, writer->id, &part, err))
+    return false;
+  const char *forget =
+      sql_fill(arena, sql_replace_forget, "kept", part.kept, "in_range", shape_in_range(arena, sql, "", range), NULL);
+  return pg_run(engine, forget, NULL, 0, NULL, "taking an earlier attempt away", err);
+}
+
+/* ---- the seal -----------------------------------------------------------------------------------------------------
+ */
+
+/* Are all the rows there that the batches found? */
+static bool all_kept(PgEngine *engine, Arena *arena, const char *id, const ExchangePart *part, bool *ret, Error *err) {
+  const DateRecord *dates;
+  size_t n;
+  int64_t kept, found = 0;
+  if (!pg_ledger_dates(&engine->base, arena, id, &dates, &n, err) ||
+      !pg_number(engine, sql_fill(arena, sql_replace_kept, "kept", part->kept, NULL), NULL, 0, &kept, keeping, err))
+    return false;
+  for (size_t i = 0; i < n; i++) found += dates[i].production.rows;
+  *ret = kept == found;
   return true;
 }
 
@@ -153,13 +173,7 @@ bool replace_seal(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Error
   bool same;
   const char *id = writer->id;
   if (!read_part(engine, arena, id, &part, err)) return false;
-  const char *keep = sql_fill(arena, sql_replace_keep, "kept", part.kept, "stored",
-                              pg_shape_list(arena, sql->shape, sql->stored, sql->n_stored, "", ""), "target",
-                              sql->table, "in_range", shape_in_range(arena, sql, "", part.range), NULL);
-  if (!pg_run(engine, sql_fill(arena, sql_replace_empty, "kept", part.kept, NULL), NULL, 0, NULL, keeping, err) ||
-      !pg_run(engine, keep, NULL, 0, NULL, keeping, err) || !kept_as_found(engine, arena, sql, id, &part, &same, err) ||
-      !none_moved(engine, arena, sql, id, &part, err))
-    return false;
+  if (!all_kept(engine, arena, id, &part, &same, err) || !none_moved(engine, arena, sql, id, &part, err)) return false;
   return !same || pg_run(engine, sql_fill(arena, sql_exchange_sealed, "ledger", pg_schema(engine, arena), NULL), &id, 1,
                          NULL, "sealing the replacement", err);
 }

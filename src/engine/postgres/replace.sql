@@ -44,8 +44,11 @@ CREATE TABLE {replacement} (LIKE {target} INCLUDING CONSTRAINTS INCLUDING GENERA
 SELECT count(*) FROM {replacement} AS s JOIN {target} AS p ON {match}
 WHERE {new_date} IS DISTINCT FROM {old_date} AND {new_instant} IS DISTINCT FROM {old_instant}
 
--- name: empty
-TRUNCATE {kept}
+-- name: kept
+SELECT count(*) FROM {kept}
+
+-- name: forget
+DELETE FROM {kept} WHERE {in_range}
 
 -- name: keep
 INSERT INTO {kept} ({stored}) SELECT {stored} FROM {target} WHERE {in_range}

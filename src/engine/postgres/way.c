@@ -21,8 +21,8 @@ static const Way ways[] = {
                       .revert = exchange_revert},
     /* What it writes beside production is filled like a replacement, and taken back like a change set. */
     [WAY_REPLACE] = {.create = replace_create,
-                     .compute = exchange_compute,
-                     .forget = exchange_forget,
+                     .compute = replace_compute,
+                     .forget = replace_forget,
                      .seal = replace_seal,
                      .counts = exchange_counts,
                      .apply = replace_apply,

@@ -42,6 +42,8 @@ bool changes_revert_from(EngineWriter *, Arena *, const ShapeSql *, const char *
 
 /* replace.c */
 bool replace_create(EngineWriter *, Arena *, const ShapeSql *, Error *);
+bool replace_compute(EngineWriter *, Arena *, const Job *, BatchFacts *, Error *);
+bool replace_forget(EngineWriter *, Arena *, const ShapeSql *, DateRange, Error *);
 bool replace_seal(EngineWriter *, Arena *, const ShapeSql *, Error *);
 bool replace_apply(EngineWriter *, Arena *, const ShapeSql *, const bool *, ChangeCounts, bool, Error *);
 bool replace_revert(EngineWriter *, Arena *, const ShapeSql *, const bool *, LaterRows, bool, int64_t *, Error *);
