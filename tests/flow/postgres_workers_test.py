@@ -312,7 +312,7 @@ class Workers(Crew):
         process = self.start("run", spec)
         self.wait_for_batches(3)
         self.tidegate("run", spec, code=LEASED)
-        self.assertGreaterEqual(self.value(BATCHES), 1)
+        wait_until(lambda: self.value(BATCHES) >= 1, what="another batch of the first run")
         process.kill()
         process.communicate()
 
