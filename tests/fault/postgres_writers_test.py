@@ -27,7 +27,7 @@ from postgres_harness import TEXTS, Cluster  # noqa: E402
 from postgres_writers_model import FROM, TO, WHOLE, Fault, Model, bag, inside  # noqa: E402
 
 SOAK = bool(os.environ.get("TIDEGATE_SOAK"))
-ROUNDS = int(os.environ.get("TIDEGATE_ROUNDS", "1500" if SOAK else "128"))
+ROUNDS = int(os.environ.get("TIDEGATE_ROUNDS", "1500" if SOAK else "100"))
 WORKERS = 3
 DAYS = [f"2024-01-{day:02}" for day in range(1, 15)]
 PARTS = {"sales_1": ("2024-01-01", "2024-01-04"), "sales_2": ("2024-01-04", "2024-01-08"),
