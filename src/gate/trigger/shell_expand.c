@@ -194,16 +194,22 @@ static void put_parameter(Expander *e, const ShellPart *part) {
     put_fields(e, value, part);
 }
 
-static void put_output(Expander *e, const ShellPart *part) {
+/* What a substitution prints. It has a shell of its own, and which choice of the variables is expanded outside stays.
+ */
+static ShellOutput printed_by(ShellRun *run, const ShellPart *part, ShellInput input) {
   ShellOutput out = {0};
-  ShellRun *run = e->run;
   size_t choice = run->choice, widest = run->widest;
   bool branching = run->branching;
   run->branching = true;
-  shell_eval(run, part->body, (ShellInput){0}, &out);
+  shell_eval(run, part->body, input, &out);
   run->choice = choice;
   run->widest = widest;
   run->branching = branching;
+  return out;
+}
+
+static void put_output(Expander *e, const ShellPart *part) {
+  ShellOutput out = printed_by(e->run, part, (ShellInput){0});
   while (out.text.len > 0 && out.text.data[out.text.len - 1] == '\n') out.text.data[--out.text.len] = '\0';
   if (out.unknown && out.made) buf_putc(&e->text, SHELL_MADE);
   if (out.unknown)
@@ -214,15 +220,8 @@ static void put_output(Expander *e, const ShellPart *part) {
 }
 
 static void put_process(Expander *e, const ShellPart *part) {
-  ShellOutput out = {0};
   ShellRun *run = e->run;
-  size_t choice = run->choice, widest = run->widest;
-  bool branching = run->branching;
-  run->branching = true;
-  shell_eval(run, part->body, (ShellInput){.piped = true}, &out);
-  run->choice = choice;
-  run->widest = widest;
-  run->branching = branching;
+  ShellOutput out = printed_by(run, part, (ShellInput){.piped = true});
   const char *name = arena_printf(run->arena, "/dev/fd/%zu", 1000 + run->pipes++);
   const char *text = out.unknown ? NULL : arena_strdup(run->arena, buf_text(&out.text));
   shell_name(run, &run->files, (ShellNamed){.name = name, .text = text});
