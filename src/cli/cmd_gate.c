@@ -29,12 +29,9 @@ const Command command_gate = {
         "Judges the spec as `tidegate plan` does and prints the verdict alone. Nothing is written, to the ledger "
         "neither. The rules are listed in docs/reference/gate-rules.md.\n\n"
         "--classify is plumbing for scripts and tests, and its output is stable: it reads a command line as bash would "
-        "and "
-        "needs neither spec nor database. The first line is `trigger`, `not_trigger` or `ask` (not understood, and it "
-        "names "
-        "such a tool); then comes a line a trigger: system, target, first and last date (both included), with tabs "
-        "between "
-        "and - for what is not explicit. The exit status is 0 whatever the answer.",
+        "and needs neither spec nor database. The first line is `trigger`, `not_trigger` or `ask` (not understood, and "
+        "it names such a tool); then comes a line a trigger: system, target, first and last date (both included), with "
+        "tabs between and - for what is not explicit. The exit status is 0 whatever the answer.",
     .exits = {ERR_DENIED, ERR_DATABASE, ERR_NOT_FOUND, ERR_PAUSED, ERR_NONE},
     .examples = examples,
     .run = run};

@@ -2,10 +2,11 @@
 
 #include "cli/docs.h"
 
-/* Text with scdoc's signs escaped; what stands in backquotes becomes bold. */
+/* Text with scdoc's signs escaped, a dash only where it would begin a list; what stands in backquotes becomes bold. */
 static void put_text(Buf *out, const char *text) {
-  for (; *text != '\0'; text++) {
-    if (strchr("*_\\[]|#", *text) != NULL) buf_putc(out, '\\');
+  char before = '\n';
+  for (; *text != '\0'; before = *text++) {
+    if (strchr("*_\\[]|#", *text) != NULL || (*text == '-' && before == '\n')) buf_putc(out, '\\');
     buf_putc(out, *text == '`' ? '*' : *text);
   }
 }

@@ -43,6 +43,8 @@ const char *gate_who(const GateCase *gate, const PlanJob *job) {
 }
 
 bool gate_schedule_unknown(const GateCase *gate, GateReason *ret) {
+  if (gate->plan == NULL || gate->plan->clock.n == 0)
+    return gate_because(gate, ret, "when production runs was not looked at");
   for (size_t i = 0; i < gate->rules.n; i++) {
     const PlanJob *job = gate->jobs[i];
     if (job->declared) continue;
