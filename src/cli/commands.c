@@ -80,6 +80,8 @@ const char *exit_meaning(ErrorCode code) {
       return "the disk is full";
     case ERR_INCOMPLETE:
       return "a runbook lacks something, or is no longer true";
+    case ERR_ASK:
+      return "another tool's command that a person has to decide about";
     case ERR_COUNT_:
       break;
   }
