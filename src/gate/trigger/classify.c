@@ -20,9 +20,32 @@ static bool has_marks(const char *text, size_t n) {
   return false;
 }
 
+/* What was found, and the reason not everything was (NULL: it was). */
+static TriggerReport report_of(Finder *f, const char *why_not) {
+  TriggerReport ret = {0};
+  for (size_t i = 0; i < f->n; i++) {
+    if (f->items[i].sure) ret.verdict = TRIGGER_YES;
+    if (!f->items[i].sure && ret.why == NULL) ret.why = f->items[i].why;
+  }
+  if (f->opaque != NULL) finder_add(f, (Trigger){.system = "?", .why = f->opaque});
+  if (why_not != NULL) finder_add(f, (Trigger){.system = "?", .why = why_not});
+  if (ret.verdict == TRIGGER_NO && f->n > 0) ret.verdict = TRIGGER_ASK;
+  if (ret.verdict == TRIGGER_ASK && ret.why == NULL) ret.why = f->items[f->n - 1].why;
+  ret.items = f->items;
+  ret.n = f->n;
+  return ret;
+}
+
+TriggerReport trigger_request(Arena *arena, const char *method, const char *url, const char *body) {
+  Finder f = {.arena = arena};
+  bool marked = has_marks(method, strlen(method)) || has_marks(url, strlen(url)) ||
+                (body != NULL && has_marks(body, strlen(body)));
+  if (!marked) http_request(&f, method, url, body, "");
+  return report_of(&f, marked ? "the request holds control bytes" : NULL);
+}
+
 TriggerReport trigger_classify(Arena *arena, const char *text, size_t n) {
   Finder f = {.arena = arena};
-  TriggerReport ret = {0};
   ShellText tree = {0};
   const char *why_not = NULL;
   if (has_marks(text, n)) {
@@ -32,17 +55,7 @@ TriggerReport trigger_classify(Arena *arena, const char *text, size_t n) {
     shell_run(arena, tree.root, finder_command, &f, &why_not);
     if (tree.why_not != NULL) why_not = tree.why_not;
   }
-  for (size_t i = 0; i < f.n; i++) {
-    if (f.items[i].sure) ret.verdict = TRIGGER_YES;
-    if (!f.items[i].sure && ret.why == NULL) ret.why = f.items[i].why;
-  }
-  if (f.opaque != NULL) finder_add(&f, (Trigger){.system = "?", .why = f.opaque});
-  if (why_not != NULL && text_has_trigger_word(text, n)) finder_add(&f, (Trigger){.system = "?", .why = why_not});
-  if (ret.verdict == TRIGGER_NO && f.n > 0) ret.verdict = TRIGGER_ASK;
-  if (ret.verdict == TRIGGER_ASK && ret.why == NULL) ret.why = f.items[f.n - 1].why;
-  ret.items = f.items;
-  ret.n = f.n;
-  return ret;
+  return report_of(&f, why_not != NULL && text_has_trigger_word(text, n) ? why_not : NULL);
 }
 
 /* ---- in a process of its own ------------------------------------------------------------------------------------- */
