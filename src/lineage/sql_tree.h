@@ -1,0 +1,89 @@
+#ifndef TIDEGATE_LINEAGE_SQL_TREE_H
+#define TIDEGATE_LINEAGE_SQL_TREE_H
+
+#include <jansson.h>
+
+#include "lineage/sql_text.h"
+
+/* The private header of the files that walk libpg_query's parse tree, as the JSON that it gives. */
+
+/* The parse tree of one statement ("SelectStmt": {…} and the like), to be json_decref'ed; NULL with *ret_why: why not,
+ * *ret_offset: its byte, −1: unknown. :parameters are taken for values. */
+json_t *sql_tree(Arena *arena, const char *statement, const char **ret_why, int *ret_offset);
+
+/* The member as text; NULL: absent or no text. */
+const char *sql_member(const json_t *object, const char *key);
+
+/* The last part of a name given as a list of String nodes (funcname, names, fields); NULL: it is `*`. */
+const char *sql_last_name(const json_t *names);
+
+/* ---- names and columns (sql_walk.c) ---- */
+
+typedef struct SqlWalkRead {
+  SqlName table;
+  const char **columns;
+  size_t n;
+  bool all;
+} SqlWalkRead;
+
+typedef struct SqlWalkWrite {
+  SqlName table;
+  const char *kind, *deed, *file_name; /* as in SqlStatement */
+  bool temporary;
+} SqlWalkWrite;
+
+/* One statement. */
+typedef struct SqlWalk {
+  Arena *arena;
+  const char *schema; /* of names without one; NULL: none is known */
+  SqlWalkRead *reads; /* each table once */
+  size_t n;
+  SqlWalkWrite *writes;
+  size_t n_writes;
+  const char *unread; /* something in it that cannot be looked into; NULL: nothing */
+  int depth;
+} SqlWalk;
+
+void sql_walk(SqlWalk *walk, const json_t *tree);
+
+bool sql_same(const char *a, const char *b); /* either may be NULL */
+bool sql_same_table(const SqlName *a, const SqlName *b);
+
+/* ---- dates (sql_dates.c, sql_pairs.c) ---- */
+
+/* What the tree says of dates. */
+SqlDates sql_dates(const json_t *tree);
+
+/* Two tables whose dates are compared. */
+typedef struct SqlPair {
+  const char *left, *right;
+  bool right_later; /* the right one's date is the later one, or the same */
+  bool offset;      /* with so many days between */
+} SqlPair;
+
+enum { SQL_MOST_PAIRS = 32 };
+
+typedef struct SqlPairs {
+  SqlPair items[SQL_MOST_PAIRS];
+  size_t n;
+  const json_t *output; /* the target list of the outermost query */
+} SqlPairs;
+
+/* A comparison: which tables' dates it connects, and how far they are apart. */
+void sql_look_at_comparison(SqlDates *dates, SqlPairs *pairs, const json_t *expression);
+/* At the end: tables whose dates are compared without a bound on the other side. */
+void sql_settle_pairs(SqlDates *dates, const SqlPairs *pairs);
+
+void sql_say(SqlDates *dates, const char *why); /* the first reason stays */
+bool sql_one_of(const char *word, const char *const *words);
+bool sql_is_date_name(const char *name);
+/* The fields of the column that the expression is, casts passed over; NULL: something else. */
+const json_t *sql_column_of(const json_t *node);
+/* A number of days, as an integer or an interval; −1: neither. */
+int sql_days_of(const json_t *node);
+/* The days of SQLite's '-6 days' or '+1 month', below 0 for minus; 0: something else. */
+int sql_modifier_days(const json_t *node);
+/* Does the expression give or hold a date, by a column's name? */
+bool sql_has_date(const json_t *node);
+
+#endif
