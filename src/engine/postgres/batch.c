@@ -36,15 +36,8 @@ bool changes_forget(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Dat
          pg_run(engine, forget, NULL, 0, NULL, doing, err);
 }
 
-static bool forget(EngineWriter *writer, const Shape *shape, DateRange range, Error *err) {
-  ARENA_SCOPED arena = {0};
-  ShapeSql sql;
-  return pg_shape_sql(writer->engine, &arena, shape, &sql, err) &&
-         pg_way(shape)->forget(writer, &arena, &sql, range, err);
-}
-
 /* Takes away what an earlier attempt stored for the job's dates. */
-static bool forget_earlier(EngineWriter *writer, const Job *job, Error *err) {
+static bool forget_earlier(EngineWriter *writer, const ShapeSql *sql, const Job *job, Error *err) {
   ARENA_SCOPED arena = {0};
   PgEngine *engine = writer->engine;
   DateRange range = {job->dates[0], job->dates[job->n]};
@@ -52,11 +45,15 @@ static bool forget_earlier(EngineWriter *writer, const Job *job, Error *err) {
   const char *values[] = {writer->id, shape_number(&arena, range.from), shape_number(&arena, range.to)};
   const char *text = sql_fill(&arena, sql_batch_stored_before, "ledger", pg_schema(engine, &arena), NULL);
   if (!pg_number(engine, text, values, 3, &before, "looking for an earlier attempt", err)) return false;
-  return before == 0 || forget(writer, job->shape, range, err);
+  return before == 0 || pg_way(job->shape)->forget(writer, &arena, sql, range, err);
 }
 
 bool pg_forget(EngineWriter *writer, const Shape *shape, DateRange range, Error *err) {
-  return forget(writer, shape, range, err) && pg_ledger_forget(writer->engine, writer->id, range, err);
+  ARENA_SCOPED arena = {0};
+  ShapeSql sql;
+  return pg_shape_sql(writer->engine, &arena, shape, &sql, err) &&
+         pg_way(shape)->forget(writer, &arena, &sql, range, err) &&
+         pg_ledger_forget(writer->engine, writer->id, range, err);
 }
 
 /* A function that the recompute calls could write production itself (law 1); then nothing of the transaction stays. */
@@ -73,15 +70,19 @@ static bool spared_production(PgEngine *engine, const Shape *shape, Error *err) 
 /* ---- a batch
  * ---------------------------------------------------------------------------------------------------------------- */
 
-bool changes_compute(EngineWriter *writer, Arena *arena, const Job *job, BatchFacts *ret, Error *err) {
-  return compare_into(writer->engine, arena, job, pg_object(writer->engine, arena, writer->id, "changes"), ret, err);
+bool changes_compute(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const Job *job, BatchFacts *ret,
+                     Error *err) {
+  return compare_into(writer->engine, arena, sql, job, pg_object(writer->engine, arena, writer->id, "changes"), ret,
+                      err);
 }
 
 bool pg_compute(EngineWriter *writer, Arena *arena, const Job *job, const Interrupt *interrupt, BatchFacts *ret,
                 Error *err) {
   PgEngine *engine = writer->engine;
+  ShapeSql sql;
   engine->interrupt = interrupt;
-  bool ok = forget_earlier(writer, job, err) && pg_way(job->shape)->compute(writer, arena, job, ret, err);
+  bool ok = pg_shape_sql(engine, arena, job->shape, &sql, err) && forget_earlier(writer, &sql, job, err) &&
+            pg_way(job->shape)->compute(writer, arena, &sql, job, ret, err);
   engine->interrupt = NULL;
   return ok && spared_production(engine, job->shape, err);
 }

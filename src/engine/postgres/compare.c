@@ -308,18 +308,18 @@ BatchFacts compare_facts(const Compare *compare, const char *token) {
                       .token = token};
 }
 
-bool compare_into(PgEngine *engine, Arena *arena, const Job *job, const char *table, BatchFacts *ret, Error *err) {
-  Compare compare = {.engine = engine, .arena = arena, .job = job, .table = table};
+bool compare_into(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job, const char *table,
+                  BatchFacts *ret, Error *err) {
+  Compare compare = {.engine = engine, .arena = arena, .job = job, .sql = *sql, .table = table};
   const char *token;
   if (!engine->base.ops->change_token(&engine->base, arena, &token, err) ||
-      !pg_shape_sql(engine, arena, job->shape, &compare.sql, err) ||
-      !compare_overlay(engine, arena, &compare.sql, job, true, err))
+      !compare_overlay(engine, arena, sql, job, true, err))
     return false;
   compare_init(&compare, NULL);
   bool ok = job->fingerprint_only ? fingerprint_both(&compare, err)
             : job->shape->keyed   ? compare_keyed(&compare, err)
                                   : compare_keyless(&compare, err);
-  if (!ok || !compare_overlay(engine, arena, &compare.sql, job, false, err)) return false;
+  if (!ok || !compare_overlay(engine, arena, sql, job, false, err)) return false;
   *ret = compare_facts(&compare, token);
   return true;
 }
@@ -335,7 +335,7 @@ bool pg_compare(Engine *base, Arena *arena, const Job *job, const Interrupt *int
     ok = pg_shape_sql(engine, arena, job->shape, &sql, err) &&
          (job->fingerprint_only ||
           pg_run(engine, changes_create_sql(engine, arena, &sql, "TEMP", table), NULL, 0, NULL, recomputing, err)) &&
-         compare_into(engine, arena, job, table, ret, err);
+         compare_into(engine, arena, &sql, job, table, ret, err);
     if (ok && nested && !job->fingerprint_only)
       ok = pg_run(engine, sql_fill(arena, sql_objects_drop, "kind", "TABLE", "table", table, NULL), NULL, 0, NULL,
                   recomputing, err);

@@ -93,14 +93,22 @@ SELECT * FROM s
 -- name: both
 -- The new rows are written already; {recomputed} gives them with their place. One join of the two sides tells of each date
 -- what was recomputed, production's rows and hash, and the differences. The last two columns: how many rows each side
--- really has ({written}: `count` or NULL); a key that several rows have is joined more often.
+-- really has ({written}: `count` or NULL, {there}: `there` or NULL); a key that several rows have is joined more often.
+-- {changes}: `both_changes`, or empty where nothing is asked of it.
 SELECT coalesce(s.tidegate_place, p.tidegate_place) AS place, {recomputed_facts} AS recomputed, count(p.tidegate_tid),
   sum({hash}) FILTER (WHERE p.tidegate_tid IS NOT NULL), {differences} AS differences,
-  {written}, (SELECT count(*) FROM {target} WHERE {in_range})
-FROM (SELECT s.*, true AS tidegate_here FROM ({recomputed}) AS s) AS s FULL JOIN ({production}) AS p ON {match}
+  {written}, {there}
+FROM (SELECT s.*, true AS tidegate_here FROM ({recomputed}) AS s) AS s FULL JOIN ({production}) AS p ON {match}{changes}
+GROUP BY 1
+
+-- name: both_changes
+-- … as a row of the change set's form.
+
 CROSS JOIN LATERAL (SELECT r.*{conditions} FROM (SELECT CASE WHEN p.tidegate_tid IS NULL THEN 'I'::"char"
   WHEN s.tidegate_here IS NULL THEN 'D'::"char" WHEN false{differs} THEN 'U'::"char" END AS op, {old}, {new}) AS r) AS r
-GROUP BY 1
+
+-- name: there
+(SELECT count(*) FROM {target} WHERE {in_range})
 
 -- name: count
 (SELECT count(*) FROM ({rows}) AS w)

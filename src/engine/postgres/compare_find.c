@@ -205,6 +205,7 @@ const RowFact *compare_scope_facts(Compare *compare, size_t *ret_n) {
   if (!job->shape->columns[date].key) /* else no key moves */
     facts[n++] = (RowFact){.kind = FINDING_KEY_OUTSIDE,
                            .column = (ptrdiff_t)date,
+                           .of_moves = true,
                            .where = arena_printf(arena, "r.op = 'M' AND NOT coalesce(%s, false)",
                                                  shape_within(arena, sql, old_date, job->range))};
   const char *vanished = not_allowed(compare, JOB_SCOPE_VANISHED, 0), *arrived = not_allowed(compare, JOB_SCOPE_NEW, 0);

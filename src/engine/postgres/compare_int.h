@@ -38,7 +38,8 @@ const char *pg_compare_production_sql(Compare *);
 const char *pg_compare_joined_sql(Compare *, const char *new_rows);
 const char *pg_compare_batch_sql(Compare *);
 const char *pg_compare_differences_sql(Compare *, const char *rows);
-const char *pg_compare_both_sql(Compare *, const char *written, bool count);
+/* `count`, `count_there`: tell how many rows `written` and production really have. */
+const char *pg_compare_both_sql(Compare *, const char *written, bool count, bool count_there);
 const char *compare_changes_of(Compare *);
 const char *compare_recomputed_facts(Compare *);
 const char *compare_given_hash(Compare *, const char *before, const char *prefix);
@@ -78,6 +79,7 @@ typedef struct RowFact {
   size_t index;
   ptrdiff_t column;
   size_t counted_by; /* the place of a DIFF_ count that says the same, plus one; 0: there is none */
+  bool of_moves;     /* only a key that moves can have it */
   const char *where; /* over alias s or r, whose columns are the recompute's, tidegate_place and tidegate_check_i */
 } RowFact;
 const RowFact *compare_row_facts(Compare *, const char *alias, size_t *ret_n);

@@ -155,7 +155,7 @@ static const char *differences_facts(Compare *compare, bool both) {
     else
       buf_printf(&out, ", count(*) FILTER (WHERE %s)", column_changes(compare, sql->given[i], both));
   for (size_t i = 0; i < n; i++)
-    if (facts[i].counted_by > 0)
+    if (facts[i].counted_by > 0 || (both && facts[i].of_moves))
       buf_puts(&out, ", 0");
     else
       buf_printf(&out, ", count(*) FILTER (WHERE %s)", facts[i].where);
@@ -170,17 +170,29 @@ const char *pg_compare_differences_sql(Compare *compare, const char *rows) {
                   NULL);
 }
 
-const char *pg_compare_both_sql(Compare *compare, const char *written, bool count) {
+/* The joined rows as changes, where a fact of the differences is asked of these; no key moves in them. */
+static const char *both_changes(Compare *compare) {
+  size_t n;
+  const RowFact *facts = compare_scope_facts(compare, &n);
+  for (size_t i = 0; i < n; i++)
+    if (facts[i].counted_by == 0 && !facts[i].of_moves)
+      return sql_fill(compare->arena, sql_compare_both_changes, "conditions", compare_scope_conditions(compare), "old",
+                      old_values(compare), "new", new_values(compare), "differs", differs_sql(compare), NULL);
+  return "";
+}
+
+const char *pg_compare_both_sql(Compare *compare, const char *written, bool count, bool count_there) {
   const ShapeSql *sql = &compare->sql;
   Arena *arena = compare->arena;
   const Job *job = compare->job;
-  DateRange range = {job->dates[0], job->dates[job->n]};
-  return sql_fill(arena, sql_compare_both, "recomputed_facts", recomputed_facts(compare, true), "hash",
-                  compare_given_hash(compare, "p.", ""), "differences", differences_facts(compare, true), "written",
-                  count ? sql_fill(arena, sql_compare_count, "rows", written, NULL) : "NULL", "target", sql->table,
-                  "in_range", shape_in_range(arena, sql, "", range), "recomputed", compare->recomputed, "production",
-                  compare->production, "match", join_match(compare), "conditions", compare_scope_conditions(compare),
-                  "old", old_values(compare), "new", new_values(compare), "differs", differs_sql(compare), NULL);
+  const char *in_range = shape_in_range(arena, sql, "", (DateRange){job->dates[0], job->dates[job->n]});
+  return sql_fill(
+      arena, sql_compare_both, "recomputed_facts", recomputed_facts(compare, true), "hash",
+      compare_given_hash(compare, "p.", ""), "differences", differences_facts(compare, true), "written",
+      count ? sql_fill(arena, sql_compare_count, "rows", written, NULL) : "NULL", "there",
+      count_there ? sql_fill(arena, sql_compare_there, "target", sql->table, "in_range", in_range, NULL) : "NULL",
+      "recomputed", compare->recomputed, "production", compare->production, "match", join_match(compare), "changes",
+      both_changes(compare), NULL);
 }
 
 const char *compare_changes_of(Compare *compare) {

@@ -26,33 +26,33 @@ static bool take_date(Compare *compare, const PGresult *rows, int i, Error *err)
   return compare_take_differences(compare, (size_t)at - 1, facts_of(compare, rows, i, BOTH_DIFFERENCES), err);
 }
 
-static bool compare_both(Compare *compare, const char *written, int64_t *rows_written, Error *err) {
+static bool compare_both(Compare *compare, const char *written, int64_t *rows_written, int64_t there, Error *err) {
   PG_SCOPED rows = NULL;
   int64_t new_rows = 0, old_rows = 0;
   bool count = *rows_written < 0;
-  if (!pg_query(compare->engine, pg_compare_both_sql(compare, written, count), NULL, 0, &rows, "recomputing", err))
-    return false;
+  const char *text = pg_compare_both_sql(compare, written, count, there < 0);
+  if (!pg_query(compare->engine, text, NULL, 0, &rows, "recomputing", err)) return false;
   int n = PQntuples(rows);
   for (int i = 0; i < n; i++) {
     new_rows += strtoll(facts_of(compare, rows, i, BOTH_NEW)[FACT_ROWS], NULL, 10);
     old_rows += pg_int(rows, i, BOTH_OLD_ROWS);
   }
   if (count) *rows_written = n > 0 ? pg_int(rows, 0, BOTH_WRITTEN) : 0;
-  if (n > 0 && (new_rows != *rows_written || old_rows != pg_int(rows, 0, BOTH_THERE)))
-    return compare_by_sides(compare, err);
+  if (there < 0 && n > 0) there = pg_int(rows, 0, BOTH_THERE);
+  if (n > 0 && (new_rows != *rows_written || old_rows != there)) return compare_by_sides(compare, err);
   for (int i = 0; i < n; i++)
     if (!take_date(compare, rows, i, err)) return false;
   return compare_find_odd(compare, err);
 }
 
 bool compare_written(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job, const char *written,
-                     int64_t *rows, BatchFacts *ret, Error *err) {
+                     int64_t *rows, int64_t there, BatchFacts *ret, Error *err) {
   Compare compare = {.engine = engine, .arena = arena, .job = job, .sql = *sql};
   const char *token;
   if (!engine->base.ops->change_token(&engine->base, arena, &token, err)) return false;
   compare_init(&compare, written);
   compare.differing = pg_compare_joined_sql(&compare, compare.recomputed);
-  if (!compare_both(&compare, written, rows, err)) return false;
+  if (!compare_both(&compare, written, rows, there, err)) return false;
   *ret = compare_facts(&compare, token);
   return true;
 }

@@ -43,7 +43,10 @@ bool exchange_changes_of(PgEngine *, Arena *, const ShapeSql *, const char *id, 
 bool exchange_counts(PgEngine *, const char *id, ChangeCounts *ret, Error *);
 
 /* exchange_batch.c */
-bool exchange_compute(EngineWriter *, Arena *, const Job *, BatchFacts *ret, Error *);
+bool exchange_compute(EngineWriter *, Arena *, const ShapeSql *, const Job *, BatchFacts *ret, Error *);
+/* The same where all dates are of one replacement, and production is known to have `there` rows of them. */
+bool exchange_compute_beside(EngineWriter *, Arena *, const ShapeSql *, const Job *, int64_t there, BatchFacts *ret,
+                             Error *);
 bool exchange_seal(EngineWriter *, Arena *, const ShapeSql *, Error *);
 bool exchange_forget(EngineWriter *, Arena *, const ShapeSql *, DateRange range, Error *);
 

@@ -70,36 +70,42 @@ static void add_facts(Arena *arena, const Job *job, BatchFacts *all, const Batch
  * a rule within so many pages. */
 enum { PAGES_BEFORE_END = 4096 };
 
+/* A batch's rows in a replacement, which had so many pages before. `there` as in compare_written. */
+typedef struct Filled {
+  const char *replacement;
+  int64_t pages, rows, there;
+} Filled;
+
 /* Compares what this transaction has written behind a page. */
-static bool compare_part(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job, const char *replacement,
+static bool compare_part(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job, const Filled *filled,
                          int64_t from, int64_t *rows, BatchFacts *ret, Error *err) {
   const char *given = pg_shape_list(arena, sql->shape, sql->given, sql->n_given, "", "");
-  const char *written = sql_fill(arena, sql_exchange_written, "given", given, "replacement", replacement, "page",
-                                 arena_printf(arena, "%" PRId64, from), NULL);
-  return compare_written(engine, arena, sql, job, written, rows, ret, err);
+  const char *written = sql_fill(arena, sql_exchange_written, "given", given, "replacement", filled->replacement,
+                                 "page", arena_printf(arena, "%" PRId64, from), NULL);
+  return compare_written(engine, arena, sql, job, written, rows, filled->there, ret, err);
 }
 
 /* Reads no more of a long table than it must. */
-static bool compare_end(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job, const char *replacement,
-                        int64_t pages, int64_t rows, BatchFacts *ret, Error *err) {
-  int64_t found = -1;
-  if (pages > PAGES_BEFORE_END) {
-    if (!compare_part(engine, arena, sql, job, replacement, pages - PAGES_BEFORE_END, &found, ret, err)) return false;
+static bool compare_end(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job, const Filled *filled,
+                        BatchFacts *ret, Error *err) {
+  int64_t found = -1, rows = filled->rows, end = filled->pages - PAGES_BEFORE_END;
+  if (end > 0) {
+    if (!compare_part(engine, arena, sql, job, filled, end, &found, ret, err)) return false;
     if (found == rows) return true;
   }
-  return compare_part(engine, arena, sql, job, replacement, 0, &rows, ret, err);
+  return compare_part(engine, arena, sql, job, filled, 0, &rows, ret, err);
 }
 
-static bool compute_part(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const Job *job,
+static bool compute_part(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const Job *job, int64_t there,
                          const ExchangePart *part, BatchFacts *all, Error *err) {
   PgEngine *engine = writer->engine;
   DateRange range = exchange_within(part, (DateRange){job->dates[0], job->dates[job->n]});
   Job within = job_within(arena, job, range);
   BatchFacts facts;
-  int64_t pages, rows;
-  if (!pg_number(engine, sql_exchange_pages, &part->replacement, 1, &pages, "recomputing", err) ||
-      !fill(engine, arena, sql, &within, part->replacement, &rows, err) ||
-      !compare_end(engine, arena, sql, &within, part->replacement, pages, rows, &facts, err))
+  Filled filled = {.replacement = part->replacement, .there = there};
+  if (!pg_number(engine, sql_exchange_pages, &part->replacement, 1, &filled.pages, "recomputing", err) ||
+      !fill(engine, arena, sql, &within, part->replacement, &filled.rows, err) ||
+      !compare_end(engine, arena, sql, &within, &filled, &facts, err))
     return false;
   add_facts(arena, job, all, &facts);
   for (size_t i = 0; i < facts.n_findings; i++)
@@ -108,24 +114,26 @@ static bool compute_part(EngineWriter *writer, Arena *arena, const ShapeSql *sql
   return true;
 }
 
-bool exchange_compute(EngineWriter *writer, Arena *arena, const Job *job, BatchFacts *ret, Error *err) {
-  PgEngine *engine = writer->engine;
-  ShapeSql sql;
+bool exchange_compute_beside(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const Job *job, int64_t there,
+                             BatchFacts *ret, Error *err) {
   ExchangePart *parts;
   size_t n;
   BatchFacts all = {.dates = arena_array(arena, job->n, sizeof(DateFacts)),
                     .column_changes = arena_array(arena, job->shape->n, sizeof(int64_t))};
-  if (!pg_shape_sql(engine, arena, job->shape, &sql, err) ||
-      !exchange_parts(engine, arena, writer->id, &parts, &n, err))
-    return false;
+  if (!exchange_parts(writer->engine, arena, writer->id, &parts, &n, err)) return false;
   for (size_t i = 0; i < n; i++)
     if (parts[i].range.from < job->dates[job->n] && parts[i].range.to > job->dates[0] &&
-        !compute_part(writer, arena, &sql, job, &parts[i], &all, err))
+        !compute_part(writer, arena, sql, job, there, &parts[i], &all, err))
       return false;
   if (all.n != job->n)
     return error_set(err, ERR_SUPERSEDED, "%s has other partitions than when the plan was made", job->shape->table);
   *ret = all;
   return true;
+}
+
+bool exchange_compute(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const Job *job, BatchFacts *ret,
+                      Error *err) {
+  return exchange_compute_beside(writer, arena, sql, job, -1, ret, err);
 }
 
 bool exchange_forget(EngineWriter *writer, Arena *arena, const ShapeSql *sql, DateRange range, Error *err) {

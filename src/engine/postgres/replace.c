@@ -104,18 +104,18 @@ static bool read_part(PgEngine *engine, Arena *arena, const char *id, ExchangePa
 
 /* Copies the old rows in the snapshot in which the batch found them: they are what its fingerprints of production say.
  */
-bool replace_compute(EngineWriter *writer, Arena *arena, const Job *job, BatchFacts *ret, Error *err) {
+bool replace_compute(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const Job *job, BatchFacts *ret,
+                     Error *err) {
   PgEngine *engine = writer->engine;
   ExchangePart part = {0};
-  ShapeSql sql;
-  if (!exchange_compute(writer, arena, job, ret, err) || !pg_shape_sql(engine, arena, job->shape, &sql, err) ||
-      !read_part(engine, arena, writer->id, &part, err))
-    return false;
+  int64_t kept;
+  if (!read_part(engine, arena, writer->id, &part, err)) return false;
   DateRange range = {job->dates[0], job->dates[job->n]};
   const char *keep = sql_fill(arena, sql_replace_keep, "kept", part.kept, "stored",
-                              pg_shape_list(arena, sql.shape, sql.stored, sql.n_stored, "", ""), "target", sql.table,
-                              "in_range", shape_in_range(arena, &sql, "", range), NULL);
-  return pg_run(engine, keep, NULL, 0, NULL, keeping, err);
+                              pg_shape_list(arena, sql->shape, sql->stored, sql->n_stored, "", ""), "target",
+                              sql->table, "in_range", shape_in_range(arena, sql, "", range), NULL);
+  return pg_run(engine, keep, NULL, 0, &kept, keeping, err) &&
+         exchange_compute_beside(writer, arena, sql, job, kept, ret, err);
 }
 
 bool replace_forget(EngineWriter *writer, Arena *arena, const ShapeSql *sql, DateRange range, Error *err) {

@@ -59,7 +59,7 @@ static bool differences(const Publish *publish, const Job *job, bool *columns, C
   const char *create = changes_create_sql(publish->engine, arena, publish->sql, "TEMP", publish->changes);
   const char *analyze = sql_fill(arena, sql_batch_analyze, "changes", publish->changes, NULL);
   if (!pg_run(publish->engine, create, NULL, 0, NULL, comparing, err) ||
-      !compare_into(publish->engine, arena, job, publish->changes, &facts, err) ||
+      !compare_into(publish->engine, arena, publish->sql, job, publish->changes, &facts, err) ||
       !pg_run(publish->engine, analyze, NULL, 0, NULL, comparing, err))
     return false;
   for (size_t i = 0; i < job->shape->n; i++) columns[i] = facts.column_changes[i] > 0;

@@ -10,7 +10,7 @@
 typedef struct Way {
   /* The change set and what stands beside production with it. */
   bool (*create)(EngineWriter *, Arena *, const ShapeSql *, Error *);
-  bool (*compute)(EngineWriter *, Arena *, const Job *, BatchFacts *ret, Error *);
+  bool (*compute)(EngineWriter *, Arena *, const ShapeSql *, const Job *, BatchFacts *ret, Error *);
   /* Takes away what was computed of these dates. */
   bool (*forget)(EngineWriter *, Arena *, const ShapeSql *, DateRange, Error *);
   /* All batches are there; outside the lock. */
@@ -29,7 +29,7 @@ const Way *pg_way(const Shape *);
 
 /* The pieces of the change set's way, by file. */
 bool changes_create(EngineWriter *, Arena *, const ShapeSql *, Error *);
-bool changes_compute(EngineWriter *, Arena *, const Job *, BatchFacts *, Error *);
+bool changes_compute(EngineWriter *, Arena *, const ShapeSql *, const Job *, BatchFacts *, Error *);
 bool changes_forget(EngineWriter *, Arena *, const ShapeSql *, DateRange, Error *);
 bool changes_seal(EngineWriter *, Arena *, const ShapeSql *, Error *);
 bool changes_counts(PgEngine *, const char *id, ChangeCounts *, Error *);
@@ -42,7 +42,7 @@ bool changes_revert_from(EngineWriter *, Arena *, const ShapeSql *, const char *
 
 /* replace.c */
 bool replace_create(EngineWriter *, Arena *, const ShapeSql *, Error *);
-bool replace_compute(EngineWriter *, Arena *, const Job *, BatchFacts *, Error *);
+bool replace_compute(EngineWriter *, Arena *, const ShapeSql *, const Job *, BatchFacts *, Error *);
 bool replace_forget(EngineWriter *, Arena *, const ShapeSql *, DateRange, Error *);
 bool replace_seal(EngineWriter *, Arena *, const ShapeSql *, Error *);
 bool replace_apply(EngineWriter *, Arena *, const ShapeSql *, const bool *, ChangeCounts, bool, Error *);

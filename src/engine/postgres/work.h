@@ -28,12 +28,12 @@ struct EngineWriter {
 
 /* compare.c: the job compared into `table` (of the change set's form, empty of the job's dates) inside the open
  * snapshot transaction. */
-bool compare_into(PgEngine *, Arena *, const Job *, const char *table, BatchFacts *ret, Error *);
+bool compare_into(PgEngine *, Arena *, const ShapeSql *, const Job *, const char *table, BatchFacts *ret, Error *);
 /* compare_written.c: the same where the job's new rows are written already: `written` gives them (the given columns),
  * and the differences are counted and not kept. *rows: how many rows it gives; less than 0: they are counted, and put
- * there. */
+ * there. `there`: how many rows production has of the job's dates; less than 0: they are counted. */
 bool compare_written(PgEngine *, Arena *, const ShapeSql *, const Job *, const char *written, int64_t *rows,
-                     BatchFacts *ret, Error *err);
+                     int64_t there, BatchFacts *ret, Error *err);
 /* The statement that makes a table of the change set's form. kind: "", "UNLOGGED" or "TEMP". */
 const char *changes_create_sql(const PgEngine *, Arena *, const ShapeSql *, const char *kind, const char *table);
 

@@ -71,7 +71,7 @@ static inline BatchFacts stage(Fixture *f, const Shape *shape, const char *recom
   must(pg_shape_sql(engine, &f->arena, shape, &sql, &err), &err);
   run(f, changes_create_sql(engine, &f->arena, &sql, "", pg_object(engine, &f->arena, id, "changes")));
   must(pg_begin(engine, true, &own, "staging", &err), &err);
-  bool ok = compare_into(engine, &f->arena, &job, pg_object(engine, &f->arena, id, "changes"), &facts, &err);
+  bool ok = compare_into(engine, &f->arena, &sql, &job, pg_object(engine, &f->arena, id, "changes"), &facts, &err);
   must(ok, &err);
   must(pg_end(engine, own, true, "staging", &err), &err);
   return facts;

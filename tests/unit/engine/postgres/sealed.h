@@ -78,7 +78,7 @@ static inline void seal(Case *c) {
   must(pg_shape_sql(engine, arena, &c->shape, &sql, &err), &err);
   run(c->f, changes_create_sql(engine, arena, &sql, "", table));
   run(c->f, "BEGIN ISOLATION LEVEL REPEATABLE READ");
-  must(compare_into(engine, arena, &job, table, &facts, &err), &err);
+  must(compare_into(engine, arena, &sql, &job, table, &facts, &err), &err);
   run(c->f, "COMMIT");
   run(c->f, arena_printf(arena, "ANALYZE %s", table));
   for (size_t i = 0; i < facts.n; i++) {
