@@ -24,9 +24,8 @@ static GraphEdge **sorted_drafts(Graph *graph, size_t n_nodes) {
   return now;
 }
 
-/* Both lists in one; what one source does not know, another may. */
+/* Both lists in one. */
 static void merge_columns(Arena *arena, GraphEdge *edge, const GraphEdge *more) {
-  if (more->columns == NULL) return;
   if (edge->columns == NULL) {
     edge->columns = more->columns;
     edge->n_columns = more->n_columns;
@@ -44,12 +43,32 @@ static void merge_columns(Arena *arena, GraphEdge *edge, const GraphEdge *more) 
   edge->n_columns = n;
 }
 
-static void merge_edge(Arena *arena, GraphEdge *edge, const GraphEdge *more) {
+/* The edge as the sources before `source` have it. */
+typedef struct Before {
+  uint32_t source, n_columns;
+  const char *const *columns;
+  bool unknown; /* `source` has an edge of unknown columns, beside which its others say nothing */
+} Before;
+
+/* What one source does not know, another may; but of two statements of one source each reads its own columns. */
+static void merge_by_source(Arena *arena, GraphEdge *edge, const GraphEdge *more, Before *before) {
+  if (more->source != before->source)
+    *before = (Before){.source = more->source, .n_columns = edge->n_columns, .columns = edge->columns};
+  before->unknown = before->unknown || more->columns == NULL;
+  if (!before->unknown) {
+    merge_columns(arena, edge, more);
+  } else {
+    edge->columns = before->columns;
+    edge->n_columns = before->n_columns;
+  }
+}
+
+static void merge_edge(Arena *arena, GraphEdge *edge, const GraphEdge *more, Before *before) {
   if (edge->via == NULL)
     edge->via = more->via;
   else if (more->via != NULL && strcmp(edge->via, more->via) != 0 && strlen(edge->via) < 500)
     edge->via = arena_printf(arena, "%s; %s", edge->via, more->via);
-  merge_columns(arena, edge, more);
+  merge_by_source(arena, edge, more, before);
 }
 
 static void index_edges(Graph *graph, size_t n_nodes) {
@@ -74,6 +93,7 @@ static void finish_edges(Graph *graph, const NodeId *final) {
     draft->parent = final[draft->parent];
     draft->child = final[draft->child];
   }
+  Before before = {0};
   GraphEdge **drafts = sorted_drafts(graph, n_nodes);
   graph->edges = arena_array(graph->arena, graph->drafts.n + 1, sizeof *graph->edges);
   for (size_t i = 0; i < graph->drafts.n; i++) {
@@ -81,9 +101,11 @@ static void finish_edges(Graph *graph, const NodeId *final) {
     if (drafts[i]->parent == drafts[i]->child)
       graph_facts(graph, drafts[i]->child)->reads_itself = true;
     else if (last != NULL && last->parent == drafts[i]->parent && last->child == drafts[i]->child)
-      merge_edge(graph->arena, last, drafts[i]);
-    else
+      merge_edge(graph->arena, last, drafts[i], &before);
+    else {
       graph->edges[n++] = *drafts[i];
+      before = (Before){.source = drafts[i]->source, .unknown = drafts[i]->columns == NULL};
+    }
   }
   graph->n_edges = n;
   index_edges(graph, n_nodes);

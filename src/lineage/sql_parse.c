@@ -31,7 +31,7 @@ json_t *sql_tree(Arena *arena, const char *statement, const char **ret_why, int 
     *ret_why = arena_strdup(arena, result.error->message);
     *ret_offset = result.error->cursorpos - 1;
   } else if ((tree = json_loads(result.parse_tree, JSON_ALLOW_NUL, &fault)) == NULL) {
-    *ret_why = "it is nested too deeply";
+    *ret_why = arena_printf(arena, "it is nested too deeply, or no UTF-8 (%s)", fault.text);
   } else if (json_array_size(json_object_get(tree, "stmts")) != 1) {
     *ret_why = "it is not one statement";
   } else {

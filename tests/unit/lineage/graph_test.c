@@ -111,6 +111,7 @@ static void double_edges_are_one(void **state) {
   NodeId parent = add_relation(graph, "daily"), child = add_relation(graph, "weekly");
   graph_edge(graph, &(GraphEdge){.parent = parent, .child = child, .columns = some, .n_columns = 2});
   graph_edge(graph, &(GraphEdge){.parent = parent, .child = child, .columns = more, .n_columns = 2, .via = "job x"});
+  graph_begin(graph, &(GraphSource){.reader = "dbt manifest"});
   link_nodes(graph, parent, child);
   link_nodes(graph, child, child);
   graph_finish(graph);
@@ -120,6 +121,31 @@ static void double_edges_are_one(void **state) {
   assert_int_equal(edges[0].n_columns, 3);
   assert_string_equal(edges[0].via, "job x");
   assert_true(graph_at(graph, edges[0].child)->reads_itself);
+}
+
+/* Two statements of one source: the columns of the one say nothing of the other's. */
+static void unknown_columns_of_a_source_stay_unknown(void **state) {
+  static const char *const some[] = {"a"}, *const more[] = {"b"};
+  for (int order = 0; order < 2; order++) {
+    ARENA_SCOPED arena = {0};
+    Graph *graph = graph_new(&arena);
+    graph_begin(graph, &(GraphSource){.reader = "SQL text"});
+    NodeId parent = add_relation(graph, "daily"), child = add_relation(graph, "weekly");
+    if (order == 0) link_nodes(graph, parent, child);
+    graph_edge(graph, &(GraphEdge){.parent = parent, .child = child, .columns = some, .n_columns = 1});
+    if (order == 1) link_nodes(graph, parent, child);
+    graph_edge(graph, &(GraphEdge){.parent = parent, .child = child, .columns = some, .n_columns = 1});
+    NodeId other = add_relation(graph, "monthly");
+    link_nodes(graph, parent, other);
+    graph_begin(graph, &(GraphSource){.reader = "catalogue"});
+    graph_edge(graph, &(GraphEdge){.parent = parent, .child = other, .columns = more, .n_columns = 1});
+    graph_finish(graph);
+    size_t n;
+    const GraphEdge *edges = graph_edges(graph, &n);
+    assert_int_equal(n, 2);
+    assert_null(edges[0].columns);
+    assert_int_equal(edges[1].n_columns, 1);
+  }
 }
 
 static void many_sources_and_names_without_end(void **state) {
@@ -150,6 +176,7 @@ int main(void) {
       cmocka_unit_test(shorter_names_are_joined_where_they_are_clear),
       cmocka_unit_test(an_alias_joins_two_nodes),
       cmocka_unit_test(double_edges_are_one),
+      cmocka_unit_test(unknown_columns_of_a_source_stay_unknown),
       cmocka_unit_test(many_sources_and_names_without_end),
       cmocka_unit_test(an_empty_graph_is_finished),
   };
