@@ -2,18 +2,11 @@
 #include <string.h>
 
 #include "base/doc.h"
-#include "gate/trigger/trigger_int.h"
+#include "gate/trigger/http_int.h"
 
 /* curl, wget, HTTPie, xh: requests that start a backfill. */
 
 /* ---- what a request means ---------------------------------------------------------------------------------------- */
-
-typedef struct Request {
-  Finder *f;
-  const char *method, *path, *body;
-  const DocNode *json; /* NULL: no body, or not readable */
-  const char *suffix;
-} Request;
 
 static const DocNode *field(const DocNode *node, const char *name) {
   if (node == NULL) return NULL;
@@ -23,7 +16,7 @@ static const DocNode *field(const DocNode *node, const char *name) {
   return found;
 }
 
-static const char *text_of(const Request *r, const char *const *names) {
+static const char *text_of(const HttpRequest *r, const char *const *names) {
   for (; *names != NULL; names++) {
     const DocNode *found = field(r->json, *names);
     if (found != NULL && found->kind == DOC_SCALAR) return found->text;
@@ -31,15 +24,16 @@ static const char *text_of(const Request *r, const char *const *names) {
   return NULL;
 }
 
-static void take_dates(const DocNode *node, Arena *arena, DateSpan *span) {
+void http_dates(const DocNode *node, Arena *arena, bool deep, DateSpan *span) {
   char role = node->kind == DOC_SCALAR && node->key != NULL ? date_role(node->key) : '\0';
   if (role != '\0' && date_day(arena, node->text, false) != NULL && !(role == 'o' && span->any))
     date_take(arena, span, role, node->text, false);
-  for (size_t i = 0; i < node->n; i++) take_dates(&node->children[i], arena, span);
+  for (size_t i = 0; i < node->n; i++)
+    if (deep || node->children[i].kind == DOC_SCALAR) http_dates(&node->children[i], arena, deep, span);
 }
 
 /* The part of the path behind a segment, up to the next slash; NULL when it is not there. */
-static const char *segment_behind(const Request *r, const char *segment) {
+static const char *segment_behind(const HttpRequest *r, const char *segment) {
   const char *at = strstr(r->path, segment);
   if (at == NULL) return NULL;
   at += strlen(segment);
@@ -47,18 +41,18 @@ static const char *segment_behind(const Request *r, const char *segment) {
   return word_known(part) && *part != '\0' && strcmp(part, "~") != 0 ? part : NULL;
 }
 
-static bool has(const Request *r, const char *part) { return strstr(r->path, part) != NULL; }
-static bool is(const Request *r, const char *methods) { return word_in(r->method, methods); }
+static bool has(const HttpRequest *r, const char *part) { return strstr(r->path, part) != NULL; }
+static bool is(const HttpRequest *r, const char *methods) { return word_in(r->method, methods); }
 
-static bool ends(const Request *r, const char *end) {
+static bool ends(const HttpRequest *r, const char *end) {
   size_t n = strcspn(r->path, "?#"), m = strlen(end);
   while (n > 0 && r->path[n - 1] == '/') n--;
   return n >= m && memcmp(r->path + n - m, end, m) == 0;
 }
 
-static void add(const Request *r, const char *system, const char *target, const char *why) {
+static void add(const HttpRequest *r, const char *system, const char *target, const char *why) {
   DateSpan span = {0};
-  if (r->json != NULL) take_dates(r->json, r->f->arena, &span);
+  if (r->json != NULL) http_dates(r->json, r->f->arena, true, &span);
   finder_add(r->f, (Trigger){.sure = why == NULL,
                              .system = arena_printf(r->f->arena, "%s%s", system, r->suffix),
                              .target = target,
@@ -67,43 +61,8 @@ static void add(const Request *r, const char *system, const char *target, const 
                              .why = why});
 }
 
-/* Clears that only say what they would do unless dry_run is false. */
-static void clear(const Request *r, const char *system, const char *target) {
-  const char *dry = text_of(r, (const char *const[]){"dry_run", NULL});
-  if (dry != NULL && strcasecmp(dry, "true") == 0) return;
-  add(r, system, target,
-      dry != NULL && strcasecmp(dry, "false") == 0
-          ? NULL
-          : "the request does not say dry_run, whose default is true today and may be another tomorrow");
-}
-
-static bool airflow(const Request *r) {
-  static const char *const dag_keys[] = {"dag_id", NULL};
-  bool three = has(r, "/api/v2/");
-  if (!three && !has(r, "/api/v1/dags") && !has(r, "/api/experimental/dags")) return false;
-  const char *system = three ? "airflow3 API" : "airflow2 API", *dag = segment_behind(r, "/dags/");
-  if (dag == NULL) dag = text_of(r, dag_keys);
-  if (three && ends(r, "/backfills/dry_run")) return true;
-  if (three && ends(r, "/backfills") && is(r, "POST"))
-    add(r, system, dag, NULL);
-  else if ((ends(r, "/clearTaskInstances") || ends(r, "/clearDagRuns") || ends(r, "/clearPartitions") ||
-            (has(r, "/dagRuns/") && ends(r, "/clear"))) &&
-           is(r, "POST"))
-    clear(r, system, dag);
-  else if ((ends(r, "/dagRuns") || ends(r, "/dag_runs")) && is(r, "POST"))
-    add(r, system, dag, NULL);
-  else if ((has(r, "/dagRuns/") || has(r, "/updateTaskInstancesState")) && is(r, "PATCH DELETE POST PUT") &&
-           !ends(r, "/list"))
-    add(r, system, dag, NULL);
-  else if (three && has(r, "/assets/") && ends(r, "/materialize") && is(r, "POST"))
-    add(r, system, segment_behind(r, "/assets/"), NULL);
-  else
-    return has(r, "/dags") || has(r, "/backfills") || has(r, "/assets") || has(r, "/dagRuns");
-  return true;
-}
-
 /* Amazon's Airflow takes a command line as the body. */
-static bool mwaa(const Request *r) {
+static bool mwaa(const HttpRequest *r) {
   if (!has(r, "/aws_mwaa/cli") || r->body == NULL) return has(r, "/aws_mwaa/");
   const char **words = arena_array(r->f->arena, strlen(r->body) / 2 + 1, sizeof *words);
   size_t n = 0;
@@ -116,7 +75,7 @@ static bool mwaa(const Request *r) {
   return true;
 }
 
-static bool dagster(const Request *r) {
+static bool dagster(const HttpRequest *r) {
   if (!has(r, "/graphql") || r->body == NULL || !is(r, "POST")) return false;
   if (text_names(r->body, "launchPartitionBackfill* launchBackfill* wipeAssets*"))
     add(r, "dagster API", text_of(r, (const char *const[]){"partitionSetName", "jobName", "pipelineName", NULL}), NULL);
@@ -126,7 +85,7 @@ static bool dagster(const Request *r) {
   return true;
 }
 
-static bool others(const Request *r) {
+static bool others(const HttpRequest *r) {
   if (!is(r, "POST PUT PATCH")) return false;
   if (has(r, "/create_flow_run"))
     add(r, "prefect API", segment_behind(r, "/deployments/"), NULL);
@@ -151,11 +110,11 @@ void http_request(Finder *f, const char *method, const char *url, const char *bo
   char upper[16] = "";
   for (size_t i = 0; method[i] != '\0' && i + 1 < sizeof upper; i++) upper[i] = (char)toupper((unsigned char)method[i]);
   const char *sure_body = body == NULL ? NULL : word_sure(f->arena, body);
-  Request r = {.f = f, .method = upper, .path = url, .body = sure_body, .suffix = suffix};
+  HttpRequest r = {.f = f, .method = upper, .path = url, .body = sure_body, .suffix = suffix};
   Error ignored;
   if (word_in(upper, "GET HEAD OPTIONS")) return;
   if (sure_body == NULL || !doc_parse(f->arena, "body", sure_body, strlen(sure_body), &r.json, &ignored)) r.json = NULL;
-  if (airflow(&r) || mwaa(&r) || dagster(&r) || others(&r)) return;
+  if (http_airflow(&r) || mwaa(&r) || dagster(&r) || others(&r)) return;
   bool hints = body != NULL && text_names(body, "dag_id* dag_run_id* from_date* clear_task*");
   if (body != NULL && !word_known(url)) hints |= text_names(body, "backfill*");
   if (hints || (!word_known(url) && text_names(url, "backfill* dagruns* cleartask*")))
