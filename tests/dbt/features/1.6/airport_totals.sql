@@ -1,0 +1,4 @@
+{{ config(materialized='materialized_view') }}
+select origin, sum(flights) as flights, sum(delay_minutes) as delay_minutes
+from {{ ref('airport_days') }}
+group by origin

@@ -1,0 +1,1 @@
+select * from {{ ref('airport_days') }} where flights < 0
