@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "cli/docs.h"
+#include "gate/command/command.h"
 #include "gate/gate.h"
 #include "ledger/ledger.h"
 #include "spec/spec.h"
@@ -102,6 +103,16 @@ void docs_gate_rules(Buf *out) {
   for (size_t i = 0; i < n; i++) {
     buf_printf(out, "| %s | %s | ", rules[i].name, rules[i].law);
     put_cell(out, rules[i].what);
+    buf_puts(out, " |\n");
+  }
+  const CommandRuleFacts *commands = command_rules(&n);
+  buf_puts(out,
+           "\n## Other tools' commands\n\nJudged in this order too. What a rule needs is looked up only when no rule "
+           "before it denied; a command that starts no backfill is allowed before all of them.\n\n"
+           "| rule | needs | what it denies |\n|---|---|---|\n");
+  for (size_t i = 0; i < n; i++) {
+    buf_printf(out, "| %s | %s | ", commands[i].name, commands[i].needs);
+    put_cell(out, commands[i].what);
     buf_puts(out, " |\n");
   }
 }

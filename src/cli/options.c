@@ -158,6 +158,7 @@ bool args_parse(Arena *arena, int argc, char *const *argv, Args *ret, Error *err
     const char *word = argv[parse.next++];
     if (options && strcmp(word, "--") == 0) {
       options = false;
+      ret->n_before = ret->n_words;
     } else if (options && strncmp(word, "--", 2) == 0) {
       if (!take_long(&parse, word + 2, err)) return false;
     } else if (options && word[0] == '-' && word[1] != '\0') {
@@ -168,6 +169,7 @@ bool args_parse(Arena *arena, int argc, char *const *argv, Args *ret, Error *err
       parse.words[ret->n_words++] = word;
     }
   }
+  if (options) ret->n_before = ret->n_words;
   return check_words(ret, err);
 }
 

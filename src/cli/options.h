@@ -12,6 +12,7 @@ typedef struct Args {
   size_t n_given;
   const char *const *words; /* what is not an option, the command's name left out */
   size_t n_words;
+  size_t n_before; /* of the words, those before `--`; all of them when it was not given */
 } Args;
 
 /*

@@ -348,6 +348,7 @@ typedef struct CronFacts {
 typedef struct EngineOptions {
   const char *schema, *tablespace;
   bool unlogged; /* the full shadow need not survive a crash of the server: it is filled again then */
+  int connect_seconds; /* for a server that does not answer; 0: the engine's own */
 } EngineOptions;
 
 /* By what a job's sessions are known; NULL: not asked for. */
@@ -500,6 +501,20 @@ typedef struct EngineOps {
   bool (*ledger_objects)(Engine *, Arena *, const char *id, const ObjectRecord **ret, size_t *ret_n, Error *);
   bool (*ledger_events)(Engine *, Arena *, const char *id, const EventRecord **ret, size_t *ret_n, Error *);
   bool (*ledger_event)(Engine *, const char *id, const char *who, const char *what, const char *detail, Error *);
+
+  /* Verdicts on other tools' commands; the ledger is made where there is none. `number` and `at` are given. */
+  bool (*audit_add)(Engine *, const AuditRecord *, int64_t *ret_number, Error *);
+  /* Newest first, `most` at most; of one digest (NULL: of all). None where there is no ledger. */
+  bool (*audit_list)(Engine *, Arena *, const char *digest, size_t most, const AuditRecord **ret, size_t *ret_n,
+                     Error *);
+  /* Signs, or uses up, once: ERR_STATE when there is no such record or it was done before. */
+  bool (*audit_sign)(Engine *, int64_t number, const char *who, Error *);
+  bool (*audit_use)(Engine *, int64_t number, Error *);
+  /* Could the role write the table, by any right that it has or can take? *ret_how: by which; NULL: it could not. NULL
+   * where the engine has no roles. ERR_NOT_FOUND when there is no such role or table. */
+  bool (*role_writes)(Engine *, Arena *, const char *role, const char *table, const char **ret_how, Error *);
+  /* Is whoever is connected a member of the role? NULL where the engine has no roles. */
+  bool (*has_role)(Engine *, const char *role, bool *ret, Error *);
 
   /* -- work: needs a writer -- */
   /* The writer acts for one backfill under one lease epoch. Released by writer_close; NULL-safe. */

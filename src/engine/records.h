@@ -72,4 +72,21 @@ typedef struct EventRecord {
   const char *who, *what, *detail;
 } EventRecord;
 
+/* One verdict of the gate on another tool's command. */
+typedef struct AuditRecord {
+  int64_t number; /* from 1, in the order written */
+  Instant at;
+  const char *who, *place;
+  const char *command;   /* secrets masked */
+  const char *digest;    /* of the command line as it was */
+  const char *verdict;   /* "allow", "ask", "deny", "override" */
+  const char *reasons;   /* JSON array of {rule, text} */
+  const char *target;    /* tables, with blanks between; NULL: not known */
+  const char *backfill;  /* over whose plan it was allowed; NULL: none */
+  const char *because;   /* why it was to run in spite of the rules; NULL: that was not asked for */
+  const char *signed_by; /* the second person */
+  Instant until;         /* until when it may run; 0: no end, or it may not */
+  Instant signed_at, used_at;
+} AuditRecord;
+
 #endif

@@ -36,6 +36,35 @@ bool spec_read_airflow_version(SpecReader *reader, const SpecRow *row, const Doc
   return true;
 }
 
+bool spec_read_override(SpecReader *reader, const SpecRow *row, const DocNode *value, void *member) {
+  static const char *const words[] = {[OVERRIDE_ALLOW] = "allow",
+                                      [OVERRIDE_FORBID] = "forbid",
+                                      [OVERRIDE_ROLE] = "role",
+                                      [OVERRIDE_APPROVER] = "approver"};
+  if (!spec_check_text(reader, row, value)) return false;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    if (strcmp(value->text, words[i]) != 0) continue;
+    *(SpecOverride *)member = (SpecOverride)i;
+    return true;
+  }
+  return refuse_value(reader, row, value, "allow, forbid, role or approver");
+}
+
+/* "-1d", "+2d", "0": at most a year. */
+bool spec_read_shift(SpecReader *reader, const SpecRow *row, const DocNode *value, void *member) {
+  enum { MOST_DAYS = 366 };
+  if (!spec_check_text(reader, row, value)) return false;
+  const char *text = value->text;
+  char *end;
+  long days = strtol(text, &end, 10);
+  bool digits =
+      isdigit((unsigned char)text[text[0] == '-' || text[0] == '+']) && days >= -MOST_DAYS && days <= MOST_DAYS;
+  bool unit = strcmp(end, "d") == 0 || (*end == '\0' && days == 0);
+  if (!digits || !unit) return refuse_value(reader, row, value, "whole days with a sign, such as -1d");
+  *(int *)member = (int)days;
+  return true;
+}
+
 /* The line is not shown: it holds the password. */
 static bool refuse_secret(SpecReader *reader, const SpecRow *row, const DocNode *value) {
   SpecPlace place = spec_place(reader, value);
@@ -94,7 +123,7 @@ static bool begin_job(SpecReader *reader, const Spec *spec, const DocNode *node,
       *ret_at = i;
       return true;
     }
-  *ret = (SpecJob){.name = spec_key_text(reader, node), .when.p95 = -1};
+  *ret = (SpecJob){.name = spec_key_text(reader, node), .when.p95 = -1, .per_date = -1};
   *ret_at = spec->n_jobs;
   return spec_apply_defaults(&defaults, "jobs", ret) && spec_apply_defaults(&defaults, "jobs.live", ret);
 }
@@ -141,8 +170,22 @@ static bool check_live(const char *job, const SpecLive *live, Error *err) {
   return true;
 }
 
+static bool check_shadow(const SpecJob *job, Error *err) {
+  const SpecText *parameter = &job->shadow_parameter, *role = &job->shadow_role;
+  if ((parameter->text == NULL) == (role->text == NULL)) return true;
+  spec_error(err, parameter->text != NULL ? &parameter->place : &role->place,
+             "that %.200s writes a shadow can be proven by parameter and role together only", job->name.text);
+  return error_hint(err, "write: shadow: {parameter: \"--target shadow\", role: etl_shadow}");
+}
+
+static bool check_override(const Spec *spec, Error *err) {
+  if (spec->override != OVERRIDE_ROLE || spec->override_role.text != NULL) return true;
+  spec_error(err, &spec->pipeline_file, "“gate.override” is role, and which role is not said");
+  return error_hint(err, "write: gate: {override: role, role: backfill_override}");
+}
+
 bool spec_check_jobs(const Spec *spec, Error *err) {
-  if (!check_live("production", &spec->production.live, err)) return false;
+  if (!check_live("production", &spec->production.live, err) || !check_override(spec, err)) return false;
   for (size_t i = 0; i < spec->n_jobs; i++) {
     const SpecJob *job = &spec->jobs[i];
     if (job->writes.n == 0 && job->reads.n == 0) {
@@ -150,7 +193,7 @@ bool spec_check_jobs(const Spec *spec, Error *err) {
                  job->name.text);
       return error_hint(err, "write the tables: writes: [daily_delays]");
     }
-    if (!check_live(job->name.text, &job->live, err)) return false;
+    if (!check_live(job->name.text, &job->live, err) || !check_shadow(job, err)) return false;
   }
   return true;
 }

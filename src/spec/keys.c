@@ -182,6 +182,7 @@ static const SpecRow rows[] = {
 #include "spec/job_keys.def"
 #undef KEY
 #undef GROUP
+#include "spec/gate_keys.def"
     {{"freeze", PIPELINE, NULL, "[2026-12-24..2026-12-26, month end, {file: holidays.txt}]",
       "days on which no backfill works: dates, ranges, days of every year (24 December, 12-24..12-26), month end, "
       "month "

@@ -48,6 +48,12 @@ static const char *find_pipeline(Arena *arena, const char *directory) {
   return NULL;
 }
 
+const char *spec_pipeline_path(Arena *arena, const char *directory) {
+  if (directory == NULL || *directory == '\0') return find_pipeline(arena, "");
+  bool slash = directory[strlen(directory) - 1] == '/';
+  return find_pipeline(arena, slash ? directory : arena_printf(arena, "%s/", directory));
+}
+
 static const char *base_name(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash == NULL ? path : slash + 1;

@@ -101,9 +101,16 @@ typedef struct SpecSchedule {
 typedef struct SpecJob {
   SpecText name;
   SpecTexts writes, reads; /* tables */
+  SpecTexts names;         /* in other tools: "sales_daily", "dbt:orders"; its own name counts as well */
+  int dates;               /* days from the dates that such a command names to those of the rows that it writes */
+  double per_date;         /* seconds that it takes for one date when it is backfilled; below 0: not given */
+  SpecText shadow_parameter, shadow_role; /* what a command says to write a shadow, and the role that writes it */
   SpecSchedule when;
   SpecLive live;
 } SpecJob;
+
+/* May a command of another tool run in spite of the gate? */
+typedef enum SpecOverride { OVERRIDE_ALLOW, OVERRIDE_FORBID, OVERRIDE_ROLE, OVERRIDE_APPROVER } SpecOverride;
 
 /* The job that writes the target. */
 typedef struct SpecProduction {
@@ -185,8 +192,11 @@ typedef struct Spec {
   size_t n_jobs;
   const SpecFreeze *freezes;
   size_t n_freezes;
-  SpecText idle;      /* "22:00-06:00" */
-  SpecText idle_zone; /* the production zone unless given */
+  SpecOverride override;
+  SpecText override_role; /* of the database; OVERRIDE_ROLE only */
+  SpecTexts approvers;    /* who may sign for OVERRIDE_APPROVER; n 0: anybody else */
+  SpecText idle;          /* "22:00-06:00" */
+  SpecText idle_zone;     /* the production zone unless given */
   SpecBudget budget;
   double retention;                       /* seconds */
   double sample_share, sample_confidence; /* 0–1 */
@@ -217,6 +227,9 @@ bool spec_parse(Arena *arena, const char *path, const char *text, const char *pi
  * defaults and database text NULL.
  */
 bool spec_load_pipeline(Arena *arena, const char *path, const char *target, Spec *ret_spec, Error *err);
+
+/* The path of the nearest tidegate.yaml from a directory (NULL: the working directory) upwards; NULL: there is none. */
+const char *spec_pipeline_path(Arena *arena, const char *directory);
 
 /* Names of the targets in the pipeline file, in the order written. */
 bool spec_pipeline_targets(Arena *arena, const char *path, const char *const **ret_names, size_t *ret_n, Error *err);

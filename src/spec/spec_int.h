@@ -89,6 +89,8 @@ bool spec_check_jobs(const Spec *spec, Error *err);
 
 SpecRead spec_read_jobs, spec_read_freeze;                      /* Spec * */
 SpecRead spec_read_timetable;                                   /* bool: data intervals */
+SpecRead spec_read_shift;                                       /* int: days */
+SpecRead spec_read_override;                                    /* SpecOverride */
 SpecRead spec_read_airflow_version;                             /* int */
 SpecRead spec_read_day, spec_read_url, spec_read_advisory_lock; /* SpecText */
 

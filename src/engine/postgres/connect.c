@@ -92,9 +92,9 @@ static const char *way_out_of(const char *words) {
   return "check `database:` in the spec or --database; a password belongs into ~/.pgpass or PGPASSWORD";
 }
 
-static PGconn *open_connection(const char *url, bool own_timeout) {
+static PGconn *open_connection(const char *url, const char *timeout) {
   /* What stands before dbname may be overruled by the URL, what stands behind it not. A server that does not answer is
-   * given up after some 25 seconds. */
+   * given up after some 25 seconds. `timeout` "": the URL's own. */
   const char *const keywords[] = {"fallback_application_name",
                                   "connect_timeout",
                                   "keepalives_idle",
@@ -104,7 +104,7 @@ static PGconn *open_connection(const char *url, bool own_timeout) {
                                   "dbname",
                                   "client_encoding",
                                   NULL};
-  const char *const values[] = {"tidegate", own_timeout ? "" : "10", "10", "5", "3", "25000", url, "UTF8", NULL};
+  const char *const values[] = {"tidegate", timeout, "10", "5", "3", "25000", url, "UTF8", NULL};
   PGconn *conn = PQconnectdbParams(keywords, values, 1);
   if (conn == NULL) error_out_of_memory();
   PQsetNoticeProcessor(conn, say_nothing, NULL);
@@ -140,8 +140,8 @@ static int64_t backend_of(PGconn *conn, const char *sql, int wait_ms) {
  * was used last), or when the first is answered by another one than before (a pool that takes turns). Other clients may
  * come between: it is tried several times.
  */
-static bool pooler_shares(PGconn *conn, int64_t mine, const char *url, bool own_timeout) {
-  PGconn *second = open_connection(url, own_timeout);
+static bool pooler_shares(PGconn *conn, int64_t mine, const char *url, const char *timeout) {
+  PGconn *second = open_connection(url, timeout);
   bool shares = PQstatus(second) != CONNECTION_OK; /* what is not known is not relied on */
   for (int i = 0; i < PROBES && !shares; i++) {
     int64_t again = backend_of(conn, sql_session_backend, PROBE_MS);
@@ -155,7 +155,7 @@ static bool pooler_shares(PGconn *conn, int64_t mine, const char *url, bool own_
 
 /* ---- the session ------------------------------------------------------------------------------------------------ */
 
-static bool check_server(PGconn *conn, const char *url, bool own_timeout, Error *err) {
+static bool check_server(PGconn *conn, const char *url, const char *timeout, Error *err) {
   int version = PQserverVersion(conn);
   if (version < OLDEST_VERSION) {
     error_set(err, ERR_DATABASE, "the server runs PostgreSQL %d; Tidegate needs what 13 and later can do",
@@ -167,7 +167,7 @@ static bool check_server(PGconn *conn, const char *url, bool own_timeout, Error 
     error_set(err, ERR_DATABASE, "connected, but the server (or the pool before it) answers nothing");
     return error_hint(err, "the pool may be used up: look at its clients, then try again");
   }
-  if (mine == PQbackendPID(conn) || !pooler_shares(conn, mine, url, own_timeout)) return true;
+  if (mine == PQbackendPID(conn) || !pooler_shares(conn, mine, url, timeout)) return true;
   error_set(err, ERR_DATABASE,
             "a connection pooler stands before the server, and not in session mode: it hands the connection to others "
             "between two transactions, so that settings, locks and temporary tables are not kept");
@@ -189,15 +189,16 @@ bool pg_connect(PgEngine *engine, Error *err) {
   bool own_timeout = false;
   if (!check_url(engine->url, &own_timeout, err)) return false;
   own_timeout = own_timeout || getenv("PGCONNECT_TIMEOUT") != NULL;
+  const char *timeout = own_timeout ? "" : arena_printf(&arena, "%d", engine->connect_seconds);
   PQfinish(engine->conn);
   engine->transaction = engine->dismissed = false;
-  engine->conn = open_connection(engine->url, own_timeout);
+  engine->conn = open_connection(engine->url, timeout);
   PQsetNoticeReceiver(engine->conn, take_note, engine);
   if (PQstatus(engine->conn) != CONNECTION_OK) {
     const char *words = words_of(&arena, engine->conn);
     error_set(err, ERR_DATABASE, "cannot connect: %s", words);
     error_hint(err, "%s", way_out_of(words));
-  } else if (check_server(engine->conn, engine->url, own_timeout, err) && pin(engine, err)) {
+  } else if (check_server(engine->conn, engine->url, timeout, err) && pin(engine, err)) {
     return true;
   }
   PQfinish(engine->conn);

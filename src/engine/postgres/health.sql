@@ -18,7 +18,8 @@ FROM (VALUES ($1)) s (name) LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = s
       pg_catalog.has_table_privilege(c.oid, 'SELECT') AND pg_catalog.has_table_privilege(c.oid, 'INSERT')
       AND pg_catalog.has_table_privilege(c.oid, 'UPDATE') AND pg_catalog.has_table_privilege(c.oid, 'DELETE'))) AS closed
     FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid AND c.relkind = 'r' AND c.relname IN
-      ('meta', 'backfill', 'date', 'batch', 'col', 'finding', 'object', 'exchange', 'event', 'xact')) t
+      ('meta', 'backfill', 'date', 'batch', 'col', 'finding', 'object', 'exchange', 'event', 'xact',
+        'audit')) t
 
 -- name: table
 -- May this role read the table $1, and write it?

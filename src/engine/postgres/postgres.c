@@ -6,6 +6,8 @@
 #include "engine/postgres/exchange.h"
 #include "engine/postgres/way.h"
 
+enum { CONNECT_SECONDS = 10 };
+
 static void pg_close(Engine *base) {
   PgEngine *engine = pg_engine(base);
   PQfinish(engine->conn);
@@ -23,7 +25,7 @@ static bool connect_again(Engine *base, Engine **ret, Error *err) {
   ARENA_SCOPED arena = {0};
   ENGINE_SCOPED again = NULL;
   PgEngine *engine = pg_engine(base);
-  const EngineOptions options = {engine->schema, engine->tablespace, engine->unlogged};
+  const EngineOptions options = {engine->schema, engine->tablespace, engine->unlogged, engine->connect_seconds};
   const char *here, *there;
   if (!postgres_open(engine->url, &options, &again, err) || !pg_identity(base, &arena, &here, err) ||
       !pg_identity(again, &arena, &there, err))
@@ -96,6 +98,12 @@ static const EngineOps postgres_ops = {
     .ledger_objects = pg_ledger_objects,
     .ledger_events = pg_ledger_events,
     .ledger_event = pg_ledger_event,
+    .audit_add = pg_audit_add,
+    .audit_list = pg_audit_list,
+    .audit_sign = pg_audit_sign,
+    .audit_use = pg_audit_use,
+    .role_writes = pg_role_writes,
+    .has_role = pg_has_role,
     .writer_open = pg_writer_open,
     .writer_close = pg_writer_close,
     .begin = pg_op_begin,
@@ -129,6 +137,8 @@ bool postgres_open(const char *url, const EngineOptions *options, Engine **ret_e
   engine->schema = copy(options == NULL || options->schema == NULL ? "tidegate" : options->schema);
   engine->tablespace = copy(options == NULL ? NULL : options->tablespace);
   engine->unlogged = options != NULL && options->unlogged;
+  engine->connect_seconds =
+      options == NULL || options->connect_seconds == 0 ? CONNECT_SECONDS : options->connect_seconds;
   if (pg_connect(engine, err)) {
     *ret_engine = &engine->base;
     return true;

@@ -28,6 +28,7 @@ typedef struct PgEngine {
   bool dismissed;             /* the server said that it ends the connection */
   char sqlstate[6];           /* of the last failed statement */
   char recovered[32];         /* when the server last came out of a crash, as it was when the connection was made */
+  int connect_seconds;        /* for a server that does not answer */
 } PgEngine;
 
 static inline PgEngine *pg_engine(Engine *engine) { return (PgEngine *)engine; }
@@ -163,6 +164,13 @@ bool pg_ledger_add_findings(Engine *, const char *, const FindingRecord *, size_
 bool pg_ledger_objects(Engine *, Arena *, const char *, const ObjectRecord **, size_t *, Error *);
 bool pg_ledger_events(Engine *, Arena *, const char *, const EventRecord **, size_t *, Error *);
 bool pg_ledger_event(Engine *, const char *, const char *, const char *, const char *, Error *);
+/* audit.c */
+bool pg_audit_add(Engine *, const AuditRecord *, int64_t *, Error *);
+bool pg_audit_list(Engine *, Arena *, const char *, size_t, const AuditRecord **, size_t *, Error *);
+bool pg_audit_sign(Engine *, int64_t, const char *, Error *);
+bool pg_audit_use(Engine *, int64_t, Error *);
+bool pg_role_writes(Engine *, Arena *, const char *, const char *, const char **, Error *);
+bool pg_has_role(Engine *, const char *, bool *, Error *);
 /* For the driver's own writing files; each inside the transaction that is open. */
 /* Locks the backfill's row, beats its heartbeat in database time; ERR_LEASED unless its lease epoch is `epoch`. */
 bool pg_ledger_guard(PgEngine *, const char *id, int64_t epoch, Error *);

@@ -107,6 +107,11 @@ bool sqlite_ledger_add_findings(Engine *, const char *, const FindingRecord *, s
 bool sqlite_ledger_objects(Engine *, Arena *, const char *, const ObjectRecord **, size_t *, Error *);
 bool sqlite_ledger_events(Engine *, Arena *, const char *, const EventRecord **, size_t *, Error *);
 bool sqlite_ledger_event(Engine *, const char *, const char *, const char *, const char *, Error *);
+/* audit.c */
+bool sqlite_audit_add(Engine *, const AuditRecord *, int64_t *, Error *);
+bool sqlite_audit_list(Engine *, Arena *, const char *, size_t, const AuditRecord **, size_t *, Error *);
+bool sqlite_audit_sign(Engine *, int64_t, const char *, Error *);
+bool sqlite_audit_use(Engine *, int64_t, Error *);
 /* ledger.c, for the driver's own writing files; each inside the transaction that is open. */
 /* Locks nothing more; ERR_LEASED unless the backfill's lease epoch is `epoch`; also beats the heartbeat in database
  * time. */

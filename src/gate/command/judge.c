@@ -1,33 +1,64 @@
+#include "base/hash.h"
 #include "gate/command/command_int.h"
 
 /* All rules are asked as far as what they need is worth looking up, so that everything can be put right at once. */
-
-static bool denies(const CommandCase *c) {
-  for (size_t i = 0; i < c->n; i++)
-    if (!c->reasons[i].asks) return true;
-  return false;
-}
 
 static void judge_rules(CommandCase *c) {
   size_t n;
   const CommandRule *rules = command_rule_table(&n);
   CommandNeeds needs = COMMAND_TEXT;
   for (size_t i = 0; i < n; i++) {
-    if (rules[i].needs != needs && denies(c)) return;
+    if (rules[i].needs != needs && command_denies(c)) return;
     needs = rules[i].needs;
     rules[i].judge(c, rules[i].name);
   }
 }
 
+static CommandDecision decide(const CommandCase *c) {
+  if (c->n == 0) return COMMAND_ALLOW;
+  return command_denies(c) || !c->ask->can_ask ? COMMAND_DENY : COMMAND_ASK;
+}
+
+/* Is everything that it would write known and proven, so that it may be opened to it? */
+static bool is_proven(const CommandCase *c) {
+  for (size_t i = 0; i < c->report.n; i++)
+    if (!c->report.items[i].sure) return false;
+  for (size_t i = 0; i < c->n_targets; i++)
+    if (c->targets[i].record.id == NULL) return false;
+  return c->n_targets > 0 && !command_denies(c);
+}
+
+static bool judge(CommandCase *c, CommandVerdict *verdict, Error *err) {
+  char digest[33];
+  Error unrecorded;
+  hash_hex(c->ask->text == NULL ? "" : c->ask->text, c->ask->n, digest);
+  c->digest = arena_strdup(c->arena, digest);
+  judge_rules(c);
+  verdict->decision = decide(c);
+  if (verdict->decision != COMMAND_DENY && is_proven(c) && !command_open(c, verdict, err)) return false;
+  if (verdict->decision != COMMAND_ALLOW && c->ask->override_reason != NULL) {
+    if (!command_override(c, verdict, err)) return false;
+    if (verdict->overridden) verdict->decision = COMMAND_ALLOW;
+  }
+  bool recorded = command_record(c, verdict, &unrecorded);
+  if (!recorded && verdict->decision == COMMAND_ALLOW) {
+    *err = unrecorded;
+    return error_wrap(err, "the verdict cannot be written down, so it is a denial");
+  }
+  return true;
+}
+
 bool command_judge(Arena *arena, const CommandAsk *ask, CommandVerdict *ret, Error *err) {
   CommandCase c = {.arena = arena, .ask = ask};
-  (void)err;
+  CommandVerdict verdict = {.decision = COMMAND_ALLOW};
   c.report = ask->report != NULL ? *ask->report : trigger_classify_apart(arena, ask->text, ask->n);
-  if (c.report.verdict != TRIGGER_NO) judge_rules(&c);
-  *ret = (CommandVerdict){.report = c.report, .reasons = c.reasons, .n = c.n};
-  if (denies(&c) || (c.n > 0 && !ask->can_ask))
-    ret->decision = COMMAND_DENY;
-  else
-    ret->decision = c.n > 0 ? COMMAND_ASK : COMMAND_ALLOW;
+  if (c.report.verdict != TRIGGER_NO) command_drop_unknown_tables(&c);
+  bool ok = c.report.verdict == TRIGGER_NO || judge(&c, &verdict, err);
+  engine_close(&c.engine);
+  if (!ok) return false;
+  verdict.report = c.report;
+  verdict.reasons = c.reasons;
+  verdict.n = c.n;
+  *ret = verdict;
   return true;
 }

@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,8 @@ enum { REASON_TEXT = 2048 };
 static const char *format_text(Arena *arena, const char *format, va_list args) {
   char text[REASON_TEXT];
   vsnprintf(text, sizeof text, format, args);
+  for (char *at = text; *at != '\0'; at++) /* the reader of command lines marks by such bytes what it does not know */
+    if (iscntrl((unsigned char)*at) && *at != '\n') *at = '?';
   return arena_strdup(arena, text);
 }
 
@@ -32,6 +35,12 @@ void command_advise(CommandCase *c, const char *format, ...) {
   va_end(args);
 }
 
+bool command_denies(const CommandCase *c) {
+  for (size_t i = 0; i < c->n; i++)
+    if (!c->reasons[i].asks) return true;
+  return false;
+}
+
 /* ---- the text ---------------------------------------------------------------------------------------------------- */
 
 static void not_understood(CommandCase *c, const char *rule) {
@@ -48,16 +57,16 @@ static void not_understood(CommandCase *c, const char *rule) {
 static void dates_not_given(CommandCase *c, const char *rule) {
   for (size_t i = 0; i < c->report.n; i++) {
     const Trigger *item = &c->report.items[i];
-    const char *label = command_trigger_label(c->arena, item);
+    const char *label = command_of(c, item);
     if (!item->sure || (item->from != NULL && item->to != NULL && strcmp(item->from, item->to) <= 0)) continue;
     if (item->from != NULL && item->to != NULL) {
-      command_because(c, rule, "%s: the first date is behind the last", label);
+      command_because(c, rule, "%sthe first date is behind the last", label);
     } else if (item->from == NULL && item->to == NULL) {
-      command_because(
-          c, rule, "%s: no first and last date stand in it as they are, so which dates it rewrites is unknown", label);
+      command_because(c, rule,
+                      "%sno first and last date stand in it as they are, so which dates it rewrites is unknown", label);
     } else {
       command_because(c, rule,
-                      "%s: only the %s date stands in it as it is, and tools read that in different ways: as one "
+                      "%sonly the %s date stands in it as it is, and tools read that in different ways: as one "
                       "day, or without an end",
                       label, item->from != NULL ? "first" : "last");
     }
@@ -65,23 +74,28 @@ static void dates_not_given(CommandCase *c, const char *rule) {
   }
 }
 
+/* A flag that only answers the tool's question does nothing to the rows. */
+static const char *what_it_does(Arena *arena, const char *danger) {
+  static const char harmless[] = "asks nothing";
+  BUF_SCOPED kept = {0};
+  for (const char *at = danger; *at != '\0';) {
+    size_t n = strcspn(at, ";");
+    const char *part = arena_strndup(arena, at, n);
+    part += strspn(part, " ");
+    if (strstr(part, harmless) == NULL && *part != '\0') buf_printf(&kept, "%s%s", kept.len == 0 ? "" : "; ", part);
+    at += n + (at[n] == ';');
+  }
+  return arena_strdup(arena, buf_text(&kept));
+}
+
 static void dangerous(CommandCase *c, const char *rule) {
   for (size_t i = 0; i < c->report.n; i++) {
     const Trigger *item = &c->report.items[i];
-    if (!item->sure || item->danger == NULL) continue;
-    command_because(c, rule, "%s: it does more than write the dates: %s", command_trigger_label(c->arena, item),
-                    item->danger);
+    const char *what = item->danger == NULL ? "" : what_it_does(c->arena, item->danger);
+    if (!item->sure || *what == '\0') continue;
+    command_because(c, rule, "%sit does more than write the dates: %s", command_of(c, item), what);
     command_advise(c, "leave those flags out, or have a person decide");
     c->reasons[c->n - 1].asks = true;
-  }
-}
-
-static void unproven(CommandCase *c, const char *rule) {
-  for (size_t i = 0; i < c->report.n; i++) {
-    if (!c->report.items[i].sure) continue;
-    command_because(c, rule, "%s: nothing proves that production can be put back afterwards",
-                    command_trigger_label(c->arena, &c->report.items[i]));
-    command_advise(c, "plan it, and let Tidegate run it over a snapshot: tidegate snapshot SPEC --then '…'");
   }
 }
 

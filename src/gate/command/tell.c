@@ -25,6 +25,10 @@ const char *command_trigger_label(Arena *arena, const Trigger *trigger) {
                       trigger->target == NULL ? "" : trigger->target, dates);
 }
 
+const char *command_of(const CommandCase *c, const Trigger *trigger) {
+  return c->report.n < 2 ? "" : arena_printf(c->arena, "%s: ", command_trigger_label(c->arena, trigger));
+}
+
 /* Each line of the text behind the same margin. */
 static void put_lines(Buf *out, const char *margin, const char *text) {
   for (const char *at = text; *at != '\0';) {
@@ -46,6 +50,18 @@ static void put_head(const CommandVerdict *verdict, Buf *out) {
   buf_putc(out, '\n');
 }
 
+/* What is owed afterwards, by whoever runs it. */
+static void put_pass(const CommandVerdict *verdict, Buf *out) {
+  char until[40];
+  if (verdict->until != 0 && verdict->decision != COMMAND_DENY) {
+    instant_rfc3339(verdict->until, zone_utc(), until);
+    buf_printf(out, "  it may run once, until %s\n", until);
+  }
+  if (verdict->backfill != NULL)
+    buf_printf(out, "  afterwards: tidegate check %s; until then no other command over this table is allowed\n",
+               verdict->backfill);
+}
+
 void command_text(const CommandVerdict *verdict, Buf *out) {
   if (verdict->report.verdict == TRIGGER_NO) return;
   put_head(verdict, out);
@@ -53,6 +69,7 @@ void command_text(const CommandVerdict *verdict, Buf *out) {
     buf_printf(out, "  %s: %s\n", verdict->reasons[i].rule, verdict->reasons[i].text);
     if (verdict->reasons[i].hint != NULL) put_lines(out, "    ", verdict->reasons[i].hint);
   }
+  put_pass(verdict, out);
   if (verdict->n_offers > 0) buf_puts(out, "type instead:\n");
   for (size_t i = 0; i < verdict->n_offers; i++) put_lines(out, "  ", verdict->offers[i]);
 }

@@ -235,6 +235,12 @@ static const SqlClient clients[] = {
     {"cockroach", "sql", "-e --execute", "--url --host --database", "-f --file", -1},
 };
 
+bool trigger_names_table(const char *system) {
+  for (size_t i = 0; i < sizeof clients / sizeof *clients; i++)
+    if (word_in(system, clients[i].program)) return true;
+  return false;
+}
+
 static const SqlClient *find_client(const char *program, Argv *args) {
   for (size_t i = 0; i < sizeof clients / sizeof *clients; i++) {
     if (!word_in(program, clients[i].program)) continue;

@@ -41,6 +41,9 @@ TriggerReport trigger_classify_apart(Arena *arena, const char *text, size_t n);
 /* One request to another tool's REST interface; url may be a path alone. body NULL: none, or not known. */
 TriggerReport trigger_request(Arena *arena, const char *method, const char *url, const char *body);
 
+/* Is the system of a trigger a client of a database, so that its target is the table itself? */
+bool trigger_names_table(const char *system);
+
 /* "trigger", "not_trigger", "ask". */
 const char *trigger_verdict_name(TriggerVerdict verdict);
 
