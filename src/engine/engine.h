@@ -347,7 +347,7 @@ typedef struct CronFacts {
 /* Where the backfill's objects go, for engines that have such places. NULL and false: the engine's own way. */
 typedef struct EngineOptions {
   const char *schema, *tablespace;
-  bool unlogged; /* the full shadow need not survive a crash of the server: it is filled again then */
+  bool unlogged;       /* the full shadow need not survive a crash of the server: it is filled again then */
   int connect_seconds; /* for a server that does not answer; 0: the engine's own */
 } EngineOptions;
 
