@@ -260,16 +260,28 @@ static bool read_lease(PgEngine *engine, Arena *arena, const char *sql, const ch
   return true;
 }
 
+/* The lease, if it is free, dead or `owner`'s own. sql: as in read_lease. */
+static bool free_lease(PgEngine *engine, Arena *arena, const char *sql, const char *id, const char *owner, double ttl,
+                       bool (*dead)(const char *holder), Lease *ret, Error *err) {
+  Lease lease = {0};
+  if (!read_lease(engine, arena, sql, id, &lease, err)) return false;
+  *ret = lease;
+  if (lease.holder == NULL || strcmp(lease.holder, owner) == 0) return true;
+  if ((double)lease.age > ttl || (dead != NULL && dead(lease.holder))) return true;
+  return error_set(err, ERR_LEASED, "backfill '%s' is driven by %s, heard of %lld s ago", id, lease.holder,
+                   (long long)lease.age);
+}
+
+/* Looks before it waits for the row: a holder at work in long transactions need not be waited for to be named. */
 static bool take_lease(PgEngine *engine, const char *id, const char *owner, double ttl,
                        bool (*dead)(const char *holder), int64_t *ret_epoch, Error *err) {
   static const char doing[] = "taking the lease";
   ARENA_SCOPED arena = {0};
   Lease lease = {0};
-  if (!read_lease(engine, &arena, sql_ledger_lease_lock, id, &lease, err)) return false;
+  if (!free_lease(engine, &arena, sql_ledger_lease, id, owner, ttl, dead, &lease, err) ||
+      !free_lease(engine, &arena, sql_ledger_lease_lock, id, owner, ttl, dead, &lease, err))
+    return false;
   bool other = lease.holder != NULL && strcmp(lease.holder, owner) != 0;
-  if (other && (double)lease.age <= ttl && !(dead != NULL && dead(lease.holder)))
-    return error_set(err, ERR_LEASED, "backfill '%s' is driven by %s, heard of %lld s ago", id, lease.holder,
-                     (long long)lease.age);
   if (!pg_ledger_run(engine, sql_ledger_lease_take, (const char *const[]){id, owner}, 2, NULL, doing, err) ||
       !pg_ledger_run(engine, sql_ledger_prune_xact, NULL, 0, NULL, doing, err))
     return false;
