@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,8 +34,15 @@ char *process_fill(Arena *arena, const char *word, const ProcessVariable *variab
   return arena_strdup(arena, buf_text(&out));
 }
 
-static _Noreturn void become(char *const *argv, const ProcessRules *rules, int output) {
+/* `parent` is dead: nobody would end the command in time, or look at what it has done. */
+static void die_with(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);
+}
+
+static _Noreturn void become(char *const *argv, const ProcessRules *rules, int output, pid_t parent) {
   setpgid(0, 0);
+  die_with(parent);
   for (size_t i = 0; i < rules->n; i++) setenv(rules->variables[i].name, rules->variables[i].value, 1);
   int nothing = open("/dev/null", O_RDONLY);
   if (nothing >= 0) dup2(nothing, STDIN_FILENO);
@@ -82,8 +90,8 @@ static Outcome follow(const ProcessRules *rules, int output, Buf *log) {
 static bool run(char *const *argv, const ProcessRules *rules, Buf *log, int *ret_status, Error *err) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return error_set(err, ERR_COMMAND, "cannot start %s: %s", argv[0], strerror(errno));
-  pid_t child = fork();
-  if (child == 0) become(argv, rules, ends[1]);
+  pid_t parent = getpid(), child = fork();
+  if (child == 0) become(argv, rules, ends[1], parent);
   close(ends[1]);
   if (child < 0) {
     close(ends[0]);

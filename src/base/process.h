@@ -28,7 +28,8 @@ typedef struct ProcessRules {
 
 /*
  * Runs a command to its end: argv[0] is looked up on PATH, no shell; standard input is empty; its output and errors go
- * to `log` (the first 64 KiB). It is the leader of a process group of its own, which is ended as a whole. Errors:
+ * to `log` (the first 64 KiB). It is the leader of a process group of its own, which is ended as a whole; killed, this
+ * process takes the leader with it. Errors:
  * ERR_COMMAND for a status other than 0, a signal or the timeout; ERR_PAUSED when go_on said stop.
  */
 bool process_run(char *const *argv, const ProcessRules *rules, Buf *log, Error *err);

@@ -1,18 +1,31 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "cli/session.h"
 #include "cli/steps.h"
+#include "cli/stop.h"
+#include "run/in_place.h"
 #include "view/outcome.h"
+#include "view/progress.h"
 #include "view/verdict.h"
 
 static int run(Session *session);
 
-static const CliOption options[] = {{"then", '\0', "SHELL LINE", "run this afterwards and check"},
-                                    {NULL, '\0', NULL, NULL}};
+static const CliOption options[] = {
+    {"then", '\0', "SHELL LINE", "run this afterwards, batch by batch, and check each"},
+    {"per-batch", '\0', "DATES", "so many dates at most in one batch"},
+    {"no-wait", '\0', NULL, "outside the window: end with exit status 3, and put the range back"},
+    {NULL, '\0', NULL, NULL}};
 
 static const CliExample examples[] = {
     {"tidegate snapshot legacy.yaml",
      "copies the range and proves the copy; then write production by hand, then check"},
-    {"tidegate snapshot legacy.yaml --then './load.sh {from} {to_inclusive}'",
-     "copies, runs the tool, checks; puts the range back when that fails"},
+    {"tidegate snapshot legacy.yaml --then 'airflow dags backfill -s {from} -e {to_inclusive} sales'",
+     "copies, runs the tool batch by batch, checks each; puts the range back when one fails"},
+    {"tidegate snapshot legacy.yaml --then './load.sh {date}' --per-batch 1", "one date at a time, the lightest first"},
     {NULL, NULL}};
 
 const Command command_snapshot = {
@@ -23,42 +36,150 @@ const Command command_snapshot = {
     .max_args = 1,
     .options = options,
     .about =
-        "Plans the spec, copies the range's rows and proves the copy by fingerprint. With --then the tool is run "
-        "over it and what it wrote is checked. In the line {from}, {to} (not included), {to_inclusive} and {database} "
-        "are filled, and the tool finds the same as TIDEGATE_FROM, TIDEGATE_TO, TIDEGATE_TO_INCLUSIVE and "
-        "TIDEGATE_DATABASE in its environment; "
-        "when that fails, the range is made what the snapshot holds. "
-        "Without: write production yourself, then `tidegate check PLAN`, or `tidegate restore PLAN`.",
-    .exits = {ERR_DENIED, ERR_HELD, ERR_LOCKED, ERR_PAUSED, ERR_LEASED, ERR_DATABASE, ERR_STATE, ERR_NOT_FOUND,
-              ERR_COMMAND, ERR_FULL, ERR_NONE},
+        "Plans the spec, copies the range's rows and proves the copy by fingerprint. With --then the tool is run over "
+        "it batch by batch: the lightest date first, then more and more dates, each batch only when it can end before "
+        "the window closes. After each its rows are held against the evidence, and every other row of the table "
+        "against what it was before. When one fails, when the tool takes longer than `recompute: timeout`, or on "
+        "Ctrl-C, the range is made what the snapshot holds. Killed, the same command carries on: it puts back what may "
+        "be half written and writes it again; `tidegate restore PLAN` puts everything back.\n\n"
+        "In the line {from}, {to} (not included), {to_inclusive}, {date} (then a batch is one date), {dates} (with "
+        "commas), each of the first four with _nodash for 20240131, and {database} are filled. The tool finds the same "
+        "in its environment: TIDEGATE_FROM, TIDEGATE_TO, TIDEGATE_TO_INCLUSIVE, TIDEGATE_DATE, TIDEGATE_DATES and so "
+        "on. Without --then: write production yourself, then `tidegate check PLAN`, or `tidegate restore PLAN`.",
+    .exits = {ERR_DENIED, ERR_HELD, ERR_DRIFT, ERR_LOCKED, ERR_PAUSED, ERR_NO_CHANGE, ERR_LEASED, ERR_DATABASE,
+              ERR_STATE, ERR_NOT_FOUND, ERR_COMMAND, ERR_FULL, ERR_NONE},
     .examples = examples,
     .run = run};
 
-static int run(Session *session) {
+/* ---- planning --------------------------------------------------------------------------------------------------- */
+
+/* A backfill of this very plan that is snapshotted or opened: it is carried on. record.id stays NULL when there is
+ * none. */
+static bool find_begun(Session *session, Error *err) {
+  const EngineOps *ops = session->engine->ops;
+  const BackfillRecord *records;
+  size_t n;
+  bool exists;
+  if (!plan_resolve(&session->arena, session->engine, &session->spec, &session->plan, err) ||
+      !ops->ledger_exists(session->engine, &exists, err) ||
+      (exists && !ops->ledger_list(session->engine, &session->arena, &records, &n, err)))
+    return false;
+  for (size_t i = 0; exists && i < n; i++) {
+    bool begun = strcmp(records[i].state, state_name(STATE_snapshotted)) == 0 ||
+                 strcmp(records[i].state, state_name(STATE_opened)) == 0;
+    if (!begun || records[i].digest == NULL || strcmp(records[i].digest, session->plan.digest) != 0) continue;
+    session->record = records[i];
+    return plan_load(&session->arena, session->engine, &session->record, &session->plan, err);
+  }
+  return true;
+}
+
+static bool make_plan(Session *session, bool wait, Verdict *verdict, Error *err) {
+  Arena *arena = &session->arena;
+  Plan *plan = &session->plan;
+  Engine *engine = session->engine;
+  const GatePass *pass;
+  if (!plan_resolve(arena, engine, &session->spec, plan, err) ||
+      !plan_measure(arena, engine, plan, stop_interrupt(), err) ||
+      !gate_judge(arena, engine, plan, GATE_IN_PLACE, plan->spec.budget.batch, verdict, &pass, err))
+    return false;
+  if (!verdict->allow && !(verdict->waits && wait)) return gate_deny(verdict, err);
+  return plan_record(arena, engine, plan, err) && ledger_find(engine, arena, plan->id, &session->record, err);
+}
+
+/* ---- running the tool ------------------------------------------------------------------------------------------- */
+
+typedef struct Told {
+  Session *session;
+  Progress progress;
+} Told;
+
+static void tell_passed(void *context, const InPlaceBatch *batch) {
+  Told *told = context;
+  ARENA_SCOPED arena = {0};
+  BUF_SCOPED line = {0};
+  if (told->session->json || told->session->quiet) return;
+  progress_end(&told->progress);
+  view_in_place_batch(&line, &arena, &told->session->plan, batch);
+  fputs(buf_text(&line), stderr);
+  fflush(stderr);
+  told->progress.dates_shown += batch->n;
+}
+
+static RunOptions run_options(Session *session, Told *told, bool wait) {
+  bool shown = !session->quiet && !session->json;
+  *told = (Told){session,
+                 {.file = stderr,
+                  .terminal = isatty(STDERR_FILENO),
+                  .width = paint_terminal_width(STDERR_FILENO),
+                  .dates_shown = -1}};
+  return (RunOptions){
+      .progress = shown ? progress_show : NULL, .context = &told->progress, .stop = stop_flag(), .wait = wait};
+}
+
+/* Waits, if it must, before the snapshot, so that the snapshot is not old when the first batch begins. */
+static bool take_snapshot(Session *session, bool wait, SnapshotFacts *ret, Error *err) {
   Verdict verdict;
+  Told told;
+  RunOptions how = run_options(session, &told, wait);
+  if (!make_plan(session, wait, &verdict, err)) return false;
+  bool ok =
+      verdict.allow || run_in_place_wait(&session->arena, session->engine, &session->record, &session->plan, &how, err);
+  progress_end(&told.progress);
+  return ok && swap_snapshot(&session->arena, session->engine, &session->record, &session->plan, ret, err);
+}
+
+static int run_tool(Session *session, const char *line, int64_t per_batch, bool wait) {
+  InPlaceResult result;
+  Error err;
+  Told told;
+  InPlaceOptions how = {.run = run_options(session, &told, wait),
+                        .line = line,
+                        .per_batch = per_batch,
+                        .passed = tell_passed,
+                        .context = &told};
+  bool ok = run_in_place(&session->arena, session->engine, &session->record, &session->plan, &how, &result, &err);
+  progress_end(&told.progress);
+  if (!ok) return step_fail(session, &err);
+  if (session->json) {
+    Json json = session_object(session);
+    view_in_place_json(&json, &session->plan, &session->record, &result);
+    session_object_end(session, &json);
+  } else {
+    view_snapshot(&session->paint, &session->arena, &session->record, &result.facts);
+  }
+  return session_flush(session);
+}
+
+static bool read_per_batch(Session *session, int64_t *ret, Error *err) {
+  const char *text = args_value(session->args, "per-batch");
+  char *end;
+  *ret = 0;
+  if (text == NULL) return true;
+  errno = 0;
+  *ret = strtoll(text, &end, 10);
+  if (errno == 0 && end != text && *end == '\0' && *ret > 0 && *ret <= INT32_MAX) return true;
+  return error_set(err, ERR_USAGE, "--per-batch takes a number of dates, from 1: %s", text);
+}
+
+static int run(Session *session) {
   SnapshotFacts facts;
   Error err;
   const char *line = args_value(session->args, "then");
-  if (!step_plan(session, session_word(session, 0), true, &verdict, &err)) return step_fail(session, &err);
-  if (!verdict.allow) {
-    gate_deny(&verdict, &err);
+  bool wait = !args_has(session->args, "no-wait");
+  int64_t per_batch;
+  if (!read_per_batch(session, &per_batch, &err) || !session_spec(session, session_word(session, 0), &err) ||
+      (line != NULL && !find_begun(session, &err)))
     return step_fail(session, &err);
-  }
-  Arena *arena = &session->arena;
-  BackfillRecord *record = &session->record;
-  if (!swap_snapshot(arena, session->engine, record, &session->plan, &facts, &err)) return step_fail(session, &err);
-  if (!session->json) {
-    view_snapshot(&session->paint, arena, record, &facts);
-    session_flush(session);
-  }
-  if (line != NULL && !swap_open(arena, session->engine, record, &session->plan, line, &facts, &err))
-    return step_fail(session, &err);
-  if (session->json) {
+  if (session->record.id != NULL) return run_tool(session, line, per_batch, wait);
+  if (!take_snapshot(session, wait && line != NULL, &facts, &err)) return step_fail(session, &err);
+  if (session->json && line == NULL) {
     Json json = session_object(session);
-    view_snapshot_json(&json, record, &facts);
+    view_snapshot_json(&json, &session->record, &facts);
     session_object_end(session, &json);
-  } else if (line != NULL) {
-    view_snapshot(&session->paint, arena, record, &facts);
+  } else if (!session->json) {
+    view_snapshot(&session->paint, &session->arena, &session->record, &facts);
   }
-  return session_flush(session);
+  int status = session_flush(session);
+  return line == NULL || status != 0 ? status : run_tool(session, line, per_batch, wait);
 }

@@ -12,6 +12,7 @@ typedef enum GateAct {
   GATE_SWAP,     /* may the change set be published now? */
   GATE_ROLLBACK, /* may the kept rows be put back now? */
   GATE_SNAPSHOT, /* may the range be copied now? */
+  GATE_IN_PLACE, /* as GATE_PLAN, for a tool that writes production over a snapshot: it needs no shadow */
   GATE_CLEAN     /* may objects be dropped? (never waits for a window) */
 } GateAct;
 

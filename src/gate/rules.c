@@ -220,7 +220,8 @@ static bool nothing_to_do(const GateCase *gate, GateReason *ret) {
 /* ---- the table -------------------------------------------------------------------------------------------------- */
 
 enum {
-  PLAN = 1u << GATE_PLAN,
+  SHADOW = 1u << GATE_PLAN,
+  PLAN = SHADOW | 1u << GATE_IN_PLACE,
   BATCH = 1u << GATE_BATCH,
   SWAP = 1u << GATE_SWAP,
   ROLLBACK = 1u << GATE_ROLLBACK,

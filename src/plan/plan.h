@@ -202,10 +202,15 @@ Job plan_job(const Plan *plan, const Instant *dates, size_t n);
 /* The starts of the dates of [range), and its end behind them (n + 1 instants). */
 const Instant *plan_dates(Arena *arena, const Plan *plan, DateRange range, size_t *ret_n);
 
-enum { PLAN_VARIABLES = 4 };
-/* What an external command is told of the dates of [range): {from}, {to} (not included), {to_inclusive}, {database}.
- * Values in the arena. */
+enum { PLAN_VARIABLES = 10 };
+/* What an external command is told of the dates of [range): {from}, {to} (not included), {to_inclusive}, {date} (the
+ * first), {dates} (each, with commas), the first four also without dashes ({from_nodash} …), and {database}. Values in
+ * the arena. */
 void plan_variables(Arena *arena, const Plan *plan, DateRange range, ProcessVariable ret[PLAN_VARIABLES]);
+
+/* Does a command, as text, take one date: {date} or TIDEGATE_DATE, with or without dashes? A batch of it has no more.
+ */
+bool plan_takes_one_date(const char *command);
 
 /* Is this date allowed to lose all its rows? */
 bool plan_may_empty(const Plan *plan, Instant date);

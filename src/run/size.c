@@ -110,6 +110,14 @@ static size_t fair_share(const Run *run) {
   return share > crumb ? share : crumb;
 }
 
+/* Dates that a batch may have at most, whatever fits into its time. */
+static size_t most_dates(const Run *run) {
+  const SpecTexts *command = &run->plan->spec.recompute.command;
+  for (size_t i = 0; run->plan->recompute == NULL && i < command->n; i++)
+    if (plan_takes_one_date(command->items[i].text)) return 1;
+  return run->size == 0 ? 1 : run->size;
+}
+
 bool run_next_batch(const Run *run, size_t *ret_from, size_t *ret_n) {
   size_t from = 0;
   while (from < run->n_dates && !is_open(run, from)) from++;
@@ -120,7 +128,7 @@ bool run_next_batch(const Run *run, size_t *ret_from, size_t *ret_n) {
     return true;
   }
   double budget = batch_budget(run);
-  size_t most = run->size == 0 ? 1 : run->size, share = fair_share(run), n = 0;
+  size_t most = most_dates(run), share = fair_share(run), n = 0;
   int64_t rows = 0;
   if (most > share) most = share;
   while (from + n < run->n_dates && is_open(run, from + n) && n < most) {

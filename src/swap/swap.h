@@ -65,16 +65,12 @@ typedef struct SnapshotFacts {
 bool swap_snapshot(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, SnapshotFacts *ret,
                    Error *err);
 
-/* Runs the tool that writes in place (a line for /bin/sh, with the places and variables of plan_variables over the
- * whole range), then checks. snapshotted → opened → checked, or restored when it fails. */
-bool swap_open(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, const char *shell_line,
-               SnapshotFacts *ret, Error *err);
-
-/* Checks production against the evidence after somebody wrote in place. snapshotted or opened → checked. */
+/* Checks production against the evidence after somebody wrote in place. snapshotted or opened → checked. ERR_STATE
+ * while the tool of run_in_place still runs, or when it did not write every date. */
 bool swap_check(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, SnapshotFacts *ret, Error *err);
 
-/* Makes the range what the snapshot holds. opened, checked or snapshotted → restored (or unchanged state when nothing
- * had changed). */
+/* Makes the range what the snapshot holds; what is left of the tool on this machine is killed first. opened, checked or
+ * snapshotted → restored (or unchanged state when nothing had changed). */
 bool swap_restore(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, SnapshotFacts *ret,
                   Error *err);
 

@@ -138,6 +138,34 @@ void view_snapshot_json(Json *json, const BackfillRecord *record, const Snapshot
   json_bool(json, "outside_unchanged", facts->outside_unchanged);
 }
 
+void view_in_place_batch(Buf *out, Arena *arena, const Plan *plan, const InPlaceBatch *batch) {
+  buf_printf(out, "batch %" PRId64 "  %s  %s, %" PRId64 " of %s changed, %s  passed\n", batch->number,
+             words_range(arena, plan, batch->dates), words_count(arena, batch->n, "date", "dates"), batch->changed,
+             words_count(arena, batch->rows, "row", "rows"), words_duration(arena, batch->seconds));
+}
+
+void view_in_place_json(Json *json, const Plan *plan, const BackfillRecord *record, const InPlaceResult *result) {
+  const DateCodec *codec = &plan->shape.codec;
+  view_snapshot_json(json, record, &result->facts);
+  json_array(json, "batches");
+  for (size_t i = 0; i < result->n; i++) {
+    const InPlaceBatch *batch = &result->batches[i];
+    char label[32];
+    json_object(json, NULL);
+    json_int(json, "number", batch->number);
+    grain_label(codec->grain, codec->zone, batch->dates.from, label);
+    json_text(json, "from", label);
+    grain_label(codec->grain, codec->zone, grain_floor(codec->grain, codec->zone, batch->dates.to - 1), label);
+    json_text(json, "to", label);
+    json_int(json, "dates", batch->n);
+    json_int(json, "rows", batch->rows);
+    json_int(json, "changed", batch->changed);
+    json_real(json, "seconds", batch->seconds);
+    json_object_end(json);
+  }
+  json_array_end(json);
+}
+
 void view_restore(Paint *paint, Arena *arena, const BackfillRecord *record, const SnapshotFacts *facts) {
   paint_verdict(paint, STYLE_GOOD, "BACK", "%s put back: the range is what the snapshot holds. State: %s",
                 words_count(arena, facts->changed, "row", "rows"), record->state);

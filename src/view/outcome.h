@@ -1,6 +1,7 @@
 #ifndef TIDEGATE_VIEW_OUTCOME_H
 #define TIDEGATE_VIEW_OUTCOME_H
 
+#include "run/in_place.h"
 #include "run/run.h"
 #include "swap/swap.h"
 #include "view/paint.h"
@@ -22,6 +23,10 @@ void view_conflicts_json(Json *json, const Conflicts *conflicts);
 
 void view_snapshot(Paint *paint, Arena *arena, const BackfillRecord *record, const SnapshotFacts *facts);
 void view_snapshot_json(Json *json, const BackfillRecord *record, const SnapshotFacts *facts);
+
+/* One line a batch of a tool that writes in place; and the whole as JSON, where it was checked. */
+void view_in_place_batch(Buf *out, Arena *arena, const Plan *plan, const InPlaceBatch *batch);
+void view_in_place_json(Json *json, const Plan *plan, const BackfillRecord *record, const InPlaceResult *result);
 
 /* What was put back from a snapshot. */
 void view_restore(Paint *paint, Arena *arena, const BackfillRecord *record, const SnapshotFacts *facts);

@@ -39,10 +39,10 @@ class Snapshot(Flow):
         self.assertEqual(self.rows(NOW), self.before)
 
     def test_places_and_variables_are_the_same(self):
-        tool = "echo {from} {to} {to_inclusive} >told; echo $TIDEGATE_FROM ${TIDEGATE_TO} $TIDEGATE_TO_INCLUSIVE >>told; "
+        tool = "echo {from} {to} {to_inclusive} >>told; echo $TIDEGATE_FROM ${TIDEGATE_TO} $TIDEGATE_TO_INCLUSIVE >>told; "
         self.tidegate("snapshot", self.file, "--then", tool + WRITE % "net * 3")
         told = (self.folder / "told").read_text().splitlines()
-        self.assertEqual(told, ["2024-01-10 2024-01-13 2024-01-12"] * 2)
+        self.assertEqual(told, ["2024-01-10 2024-01-11 2024-01-10"] * 2 + ["2024-01-11 2024-01-13 2024-01-12"] * 2)
 
     def test_what_does_not_pass_is_put_back(self):
         for tool, code in ((WRITE % "-1", HELD), (WRITE % "net * 3" + "; exit 3", COMMAND), ("true", NO_CHANGE)):

@@ -1,0 +1,243 @@
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "run/in_place_int.h"
+
+/* One batch of a tool that writes production in place. */
+
+/* Between two heartbeats of the lease while the tool runs. */
+static const double BEAT_SECONDS = 10;
+/* For one answer of a job, and between two questions. */
+static const double ASK_SECONDS = 5, ASK_EVERY = 1;
+/* Its sessions in the database get so long to end after its processes. */
+static const double SESSION_SECONDS = 60;
+
+enum { APPLICATION = PLAN_VARIABLES, MARK, N_VARIABLES };
+
+/* ---- the gate --------------------------------------------------------------------------------------------------- */
+
+bool in_place_window(InPlace *work, double need, double *ret_left, Error *err) {
+  Run *run = &work->run;
+  double whole = need + swap_longest_wait(&run->plan->spec.budget);
+  for (;;) {
+    ARENA_SCOPED arena = {0};
+    Verdict verdict;
+    const GatePass *pass;
+    Instant now;
+    if (!run_wait_for_gate(run, whole, NULL, err) ||
+        !gate_judge(&arena, run->engine, run->plan, GATE_BATCH, whole, &verdict, &pass, err) ||
+        !run->engine->ops->now(run->engine, &now, err))
+      return false;
+    if (pass == NULL) continue;
+    *ret_left = verdict.window.to == 0 ? INFINITY : (double)(verdict.window.to - now);
+    return in_place_writer(work, err);
+  }
+}
+
+bool in_place_writer(InPlace *work, Error *err) {
+  Run *run = &work->run;
+  if (work->writer != NULL) return true;
+  return run_wait_for_gate(run, swap_longest_wait(&run->plan->spec.budget), &work->pass, err) &&
+         run->engine->ops->writer_open(run->engine, work->pass, run->record->id, run->epoch, &work->writer, err);
+}
+
+/* ---- the ledger ------------------------------------------------------------------------------------------------- */
+
+void in_place_event(InPlace *work, const char *what, const char *detail) {
+  Error ignored; /* nothing is lost by an event that could not be written */
+  work->run.engine->ops->ledger_event(work->run.engine, work->run.record->id, ledger_owner(), what, detail, &ignored);
+}
+
+bool in_place_note(InPlace *work, const char *verb, Error *err) {
+  Run *run = &work->run;
+  const EngineOps *ops = run->engine->ops;
+  const char *document = opened_json(run->arena, &work->opened);
+  if (!run_begin(run, work->writer, false, err)) return false;
+  bool ok = verb == NULL ? ops->ledger_doc(run->engine, run->record->id, "seal", document, err)
+                         : ledger_move(run->engine, run->record, verb,
+                                       strcmp(verb, "open") == 0 ? work->opened.line : NULL, "seal", document, err);
+  if (ok && ops->commit(work->writer, err)) return true;
+  if (!ok) ops->abort(work->writer);
+  Error ignored;
+  ledger_reload(run->engine, run->arena, run->record, &ignored); /* what the state is now only the ledger knows */
+  return false;
+}
+
+bool in_place_found(InPlace *work, const FindingRecord *findings, size_t n, Error *err) {
+  Run *run = &work->run;
+  if (!run->engine->ops->ledger_add_findings(run->engine, run->record->id, findings, n, err)) return false;
+  return error_set(err, ERR_HELD, "production was written in place and does not pass: %s", findings[0].message);
+}
+
+/* ---- the tool --------------------------------------------------------------------------------------------------- */
+
+/* Its sessions in PostgreSQL are known by this name. It is not one of Tidegate's own, so that they can be asked for. */
+static const char *application(const InPlace *work) {
+  return arena_printf(work->run.arena, "backfill-%s-tool", work->run.record->id);
+}
+
+/* Another tidegate may take the backfill over from one that gives no sign of life. A lock that is not to be had now is
+ * the tool's own. */
+static void beat(InPlace *work) {
+  Run *run = &work->run;
+  Error err;
+  TxnLimits limits = {.lock_wait = 0.1, .hold = run->plan->spec.budget.statement};
+  double now = clock_seconds();
+  if (now < work->beat_at) return;
+  work->beat_at = now + BEAT_SECONDS;
+  if (run->engine->ops->begin(work->writer, limits, &err)) {
+    if (!run->engine->ops->commit(work->writer, &err)) run->engine->ops->abort(work->writer);
+  } else if (err.code == ERR_LEASED) {
+    work->lease_lost = true;
+  }
+}
+
+static bool go_on(void *context) {
+  InPlace *work = context;
+  run_tell(&work->run, work->run.progress.doing, false);
+  beat(work);
+  return !run_stopped(&work->run) && !work->lease_lost;
+}
+
+static bool why_stopped(const InPlace *work, Error *err) {
+  if (work->lease_lost)
+    return error_set(err, ERR_LEASED, "another tidegate has taken over backfill %s: the tool was ended",
+                     work->run.record->id);
+  return error_set(err, ERR_PAUSED, "the tool was ended because you asked to stop");
+}
+
+static bool run_tool(InPlace *work, DateRange dates, double left, Error *err) {
+  Run *run = &work->run;
+  ARENA_SCOPED arena = {0};
+  ProcessVariable variables[N_VARIABLES];
+  BUF_SCOPED log = {0};
+  double timeout = run->plan->spec.recompute.timeout;
+  plan_variables(&arena, run->plan, dates, variables);
+  variables[APPLICATION] = (ProcessVariable){"{application}", "PGAPPNAME", application(work)};
+  variables[MARK] = (ProcessVariable){"{tool}", OPENED_VARIABLE, opened_mark(&arena, run->record)};
+  bool closes = left < timeout;
+  ProcessRules rules = {variables, N_VARIABLES, closes ? left : timeout, closes ? "the window" : "`recompute: timeout`",
+                        go_on,     work};
+  char *argv[] = {"/bin/sh", "-c", process_fill(&arena, work->options->line, variables, PLAN_VARIABLES), NULL};
+  bool ok = process_run(argv, &rules, &log, err);
+  in_place_event(work, ok ? "tool ended" : "tool failed", buf_text(&log));
+  return ok || (err->code == ERR_PAUSED ? why_stopped(work, err) : false);
+}
+
+static bool pause_between(InPlace *work, const char *doing) {
+  run_tell(&work->run, doing, true);
+  nanosleep(&(struct timespec){0, (long)(0.1 * 1e9)}, NULL);
+  beat(work);
+  return !run_stopped(&work->run) && !work->lease_lost;
+}
+
+/* A tool may only ask for the work and end: then a job runs that the gate knows of. */
+static bool await_idle(InPlace *work, double seconds, Error *err) {
+  Run *run = &work->run;
+  double until = clock_seconds() + seconds, next = 0;
+  const char *why = NULL;
+  do {
+    if (clock_seconds() >= next) {
+      why = gate_watch_ask(run->watch, run->engine, ASK_SECONDS);
+      if (why == NULL) return true;
+      why = arena_strdup(run->arena, why);
+      next = clock_seconds() + ASK_EVERY;
+    }
+    if (!pause_between(work, why)) return why_stopped(work, err);
+  } while (clock_seconds() < until);
+  return error_set(err, ERR_COMMAND, "the tool has ended, but what it started has not in time: %s", why);
+}
+
+bool in_place_quiet(InPlace *work, Error *err) {
+  Run *run = &work->run;
+  const EngineOps *ops = run->engine->ops;
+  double until = clock_seconds() + SESSION_SECONDS;
+  SessionQuestion question = {.application = application(work)};
+  if (!in_place_end_tools(run->record, err)) return false;
+  if (ops->sessions == NULL) return true;
+  for (;;) {
+    ARENA_SCOPED arena = {0};
+    SessionFacts facts = {0};
+    if (!ops->sessions(run->engine, &arena, &question, ASK_SECONDS, &facts, err)) return false;
+    if (facts.found == NULL) return true; /* what cannot be seen of others is not taken for the tool's */
+    run_tell(run, "waiting for the tool's session in the database", true);
+    if (clock_seconds() > until)
+      return error_set(err, ERR_LOCKED, "the tool has ended, but its session in the database has not: %s", facts.found);
+    nanosleep(&(struct timespec){0, (long)(0.1 * 1e9)}, NULL);
+  }
+}
+
+/* ---- before and after ------------------------------------------------------------------------------------------- */
+
+/* The range must be as it was left: what others wrote there is in no snapshot. */
+static bool before(InPlace *work, DateRange dates, Error *err) {
+  Run *run = &work->run;
+  ARENA_SCOPED arena = {0};
+  RangeLook now;
+  if (!in_place_look(&arena, run->engine, run->plan, &now, err) || !in_place_undisturbed(work, &now, err)) return false;
+  work->opened.running = dates;
+  work->opened.running_outside = now.outside;
+  bool first = strcmp(run->record->state, state_name(STATE_snapshotted)) == 0;
+  return in_place_note(work, first ? "open" : NULL, err);
+}
+
+static bool not_its_own(InPlace *work, const RangeLook *now, DateRange dates, Error *err) {
+  Run *run = &work->run;
+  BUF_SCOPED labels = {0};
+  FindingRecord finding = {.batch = run->batches + 1, .kind = "outside-batch", .subject = "dates"};
+  for (size_t i = 0; i < now->n; i++) {
+    if (in_place_is_in(work, i, dates) || fingerprint_equal(&now->dates[i], &work->expected[i])) continue;
+    if (finding.count++ < 3) buf_printf(&labels, "%s%s", labels.len == 0 ? "" : ", ", run_label(run, i, 1));
+  }
+  if (finding.count == 0) return true;
+  finding.message = arena_printf(run->arena, "dates that were not this batch's changed while the tool ran: %s%s",
+                                 buf_text(&labels), finding.count > 3 ? ", …" : "");
+  return in_place_found(work, &finding, 1, err);
+}
+
+static bool outside_range(InPlace *work, const RangeLook *now, Error *err) {
+  if (fingerprint_equal(&now->outside, &work->opened.running_outside)) return true;
+  work->result->facts.outside_unchanged = false;
+  FindingRecord finding = {.batch = work->run.batches + 1,
+                           .kind = "outside-range",
+                           .subject = "rows outside the range",
+                           .count = 1,
+                           .message =
+                               "rows outside the range changed while the tool ran; the snapshot does not hold "
+                               "them, so they stay as they are now"};
+  return in_place_found(work, &finding, 1, err);
+}
+
+static bool after(InPlace *work, OpenedBatch *batch, Error *err) {
+  Run *run = &work->run;
+  ARENA_SCOPED arena = {0};
+  RangeLook now;
+  InPlaceFacts facts;
+  if (!in_place_look(&arena, run->engine, run->plan, &now, err) || !outside_range(work, &now, err) ||
+      !not_its_own(work, &now, batch->dates, err) ||
+      !in_place_judge(&arena, run->engine, run->plan, batch->dates, run->batches + 1, &facts, err))
+    return false;
+  if (facts.n > 0) return in_place_found(work, facts.findings, facts.n, err);
+  batch->changed = facts.changed;
+  for (size_t i = 0; i < now.n; i++) {
+    if (!in_place_is_in(work, i, batch->dates)) continue;
+    work->expected[i] = now.dates[i];
+    fingerprint_plus(&batch->after, &now.dates[i]);
+  }
+  batch->rows = batch->after.rows;
+  return true;
+}
+
+bool in_place_batch(InPlace *work, OpenedBatch *batch, double left, Error *err) {
+  Run *run = &work->run;
+  double began = clock_seconds(), timeout = run->plan->spec.recompute.timeout;
+  if (!before(work, batch->dates, err) || !run_tool(work, batch->dates, left - (clock_seconds() - began), err) ||
+      !await_idle(work, fmin(left, timeout) - (clock_seconds() - began), err) || !after(work, batch, err))
+    return false;
+  batch->seconds = clock_seconds() - began;
+  opened_add(run->arena, &work->opened, *batch);
+  work->opened.running = (DateRange){0, 0};
+  return in_place_note(work, NULL, err);
+}

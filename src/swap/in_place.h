@@ -1,0 +1,45 @@
+#ifndef TIDEGATE_SWAP_IN_PLACE_H
+#define TIDEGATE_SWAP_IN_PLACE_H
+
+#include "swap/swap.h"
+
+/* What a tool that writes production in place is held against: the target as a whole before and after it. */
+
+/* Fingerprints of every stored column, also of those that the recompute does not give. */
+typedef struct RangeLook {
+  Fingerprint outside; /* of the rows outside the range, those without a date among them */
+  Fingerprint *dates;  /* one for every date of the plan's range, ascending */
+  size_t n;
+  int64_t rows; /* of the range */
+} RangeLook;
+
+/* Production now. Reads the whole table. */
+bool in_place_look(Arena *arena, Engine *engine, const Plan *plan, RangeLook *ret, Error *err);
+/* The dates of the snapshot; `outside` stays empty. */
+bool in_place_look_snapshot(Arena *arena, Engine *engine, const Plan *plan, RangeLook *ret, Error *err);
+
+/* What production's rows of some dates are by the evidence of the plan: scope, checks, emptied dates, totals. *ret_n 0:
+ * it passes. */
+typedef struct InPlaceFacts {
+  int64_t rows, changed; /* of these dates now; those that differ from the snapshot */
+  const FindingRecord *findings;
+  size_t n;
+} InPlaceFacts;
+bool in_place_judge(Arena *arena, Engine *engine, const Plan *plan, DateRange dates, int64_t batch, InPlaceFacts *ret,
+                    Error *err);
+
+/*
+ * Makes the dates what the snapshot holds, in one transaction under the target's fence, with the tries that the budget
+ * allows. watch: of the jobs, asked under the lock; NULL: production is put back beside whatever runs. whole: the state
+ * moves to restored (where it is opened or checked) with it. *ret_changed: rows put back.
+ */
+bool in_place_restore(Engine *engine, EngineWriter *writer, BackfillRecord *record, const Plan *plan, GateWatch *watch,
+                      DateRange dates, bool whole, int64_t *ret_changed, Error *err);
+
+/* The processes of this machine that a backfill's tool has started and that are still there: their number, and one of
+ * them. */
+size_t in_place_tools(const BackfillRecord *record, int *ret_pid);
+/* Kills them and waits until they are gone; ERR_COMMAND when they cannot be ended within some seconds. */
+bool in_place_end_tools(const BackfillRecord *record, Error *err);
+
+#endif
