@@ -19,13 +19,30 @@ const Command command_status = {
     .examples = examples,
     .run = run};
 
+/* What a run waits for stands where the reason of a state does. */
+static bool add_waits(Session *session, const BackfillRecord **records, size_t n, Error *err) {
+  BackfillRecord *all = arena_array(&session->arena, n, sizeof *all);
+  for (size_t i = 0; i < n; i++) {
+    const EventRecord *events;
+    size_t n_events;
+    all[i] = (*records)[i];
+    if (all[i].lease_owner == NULL || all[i].reason != NULL) continue;
+    if (!session->engine->ops->ledger_events(session->engine, &session->arena, all[i].id, &events, &n_events, err))
+      return false;
+    all[i].reason = view_status_wait(&session->arena, &all[i], events, n_events);
+  }
+  *records = all;
+  return true;
+}
+
 static int list(Session *session) {
   const BackfillRecord *records = NULL;
   size_t n = 0;
   bool exists = false;
   Error err;
   if (!session_pipeline(session, NULL, &err) || !session->engine->ops->ledger_exists(session->engine, &exists, &err) ||
-      (exists && !session->engine->ops->ledger_list(session->engine, &session->arena, &records, &n, &err)))
+      (exists && !session->engine->ops->ledger_list(session->engine, &session->arena, &records, &n, &err)) ||
+      !add_waits(session, &records, n, &err))
     return session_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);
@@ -76,7 +93,7 @@ static int run(Session *session) {
   read_grain(session, &facts);
   if (session->json) {
     Json json = session_object(session);
-    view_status_json(&json, &facts);
+    view_status_json(&json, &session->arena, &facts);
     session_object_end(session, &json);
   } else {
     view_status(&session->paint, &session->arena, &facts);

@@ -52,7 +52,9 @@ bool run_again(Run *run, Error *err) {
 void run_waits(Run *run, const Verdict *verdict) {
   bool running = false;
   for (size_t i = 0; i < verdict->n; i++) running |= strcmp(verdict->reasons[i].rule, "running-now") == 0;
-  if (running && !run->waits) note(run, "waits", verdict->reasons[0].text);
-  if (!running && run->waits) note(run, "carried on", NULL);
+  bool waits = running || (!verdict->allow && verdict->waits && run->options->wait);
+  if (waits && (!run->noted || (running && !run->waits))) note(run, "waits", verdict->reasons[0].text);
+  if (!waits && run->noted) note(run, "carried on", NULL);
+  run->noted = waits;
   run->waits = running;
 }

@@ -43,7 +43,8 @@ typedef struct Run {
   double shown_at;  /* when progress was last told */
   GateWatch *watch; /* of the jobs, while batches are being written; NULL: there is nothing to ask */
   const char *met;  /* which of them runs, since what is being written must stop; NULL: none */
-  bool waits;       /* for one of them, and the ledger says so */
+  bool waits;       /* for one of them */
+  bool noted;       /* it waits, for one of them or for a window, and the ledger says so */
   RunProgress progress;
 } Run;
 
@@ -119,7 +120,7 @@ bool run_is_writing(const Run *run);
 /* After batches have failed with err: is it because of a job, so that the run waits and begins again? Else err says why
  * it ends. */
 bool run_again(Run *run, Error *err);
-/* Keeps an event in the ledger when waiting for a job begins and ends. */
+/* Keeps an event in the ledger when waiting for a job or a window begins and ends. */
 void run_waits(Run *run, const Verdict *verdict);
 /* Waits for the job that the gate has told of, by questions that cost less than the gate's; false as run_rest. */
 bool run_outwaits(Run *run, const char *doing);

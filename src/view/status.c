@@ -118,32 +118,43 @@ static void put_batches(Paint *paint, Arena *arena, const StatusFacts *facts) {
 }
 
 static void put_events(Paint *paint, Arena *arena, const StatusFacts *facts) {
-  static const char *const heads[] = {"when", "what", "detail", "who"};
   if (facts->n_events == 0) return;
-  size_t first = facts->n_events > EVENTS_SHOWN ? facts->n_events - EVENTS_SHOWN : 0, n = 0;
-  const char **cells = arena_array(arena, (facts->n_events - first) * 4, sizeof *cells);
-  for (size_t i = first; i < facts->n_events; i++, n++) {
-    const EventRecord *event = &facts->events[i];
-    const char **line = &cells[n * 4];
-    line[0] = when(arena, facts->zone, event->at);
-    line[1] = event->what;
-    line[2] = event->detail;
-    line[3] = event->who;
-  }
+  size_t first = facts->n_events > EVENTS_SHOWN ? facts->n_events - EVENTS_SHOWN : 0;
   buf_putc(paint->out, '\n');
-  if (first > 0) paint_line(paint, "", "… %zu earlier events", first);
-  paint_table(paint, &(Table){.heads = heads, .cells = cells, .columns = 4, .rows = n});
+  for (size_t i = first; i < facts->n_events; i++) {
+    const EventRecord *event = &facts->events[i];
+    bool has = event->detail != NULL && event->detail[0] != '\0';
+    paint_line(paint, i == first ? "events" : "", "%s  %s%s%s, by %s", when(arena, facts->zone, event->at), event->what,
+               has ? ": " : "", has ? event->detail : "", event->who == NULL ? "?" : event->who);
+  }
+  if (first > 0) paint_line(paint, "", "… %zu earlier events: see --json", first);
 }
 
-/* Why nothing moves, in full: the table of events has no room for it. */
-static void put_pause(Paint *paint, Arena *arena, const StatusFacts *facts) {
+/* Of whoever drives the backfill now. */
+static const EventRecord *last_wait(const BackfillRecord *record, const EventRecord *events, size_t n) {
   const EventRecord *last = NULL;
-  for (size_t i = 0; i < facts->n_events; i++) {
-    const EventRecord *event = &facts->events[i];
-    if (strcmp(event->what, "paused") == 0 || strcmp(event->what, "carried on") == 0) last = event;
+  if (record->lease_owner == NULL) return NULL;
+  for (size_t i = 0; i < n; i++) {
+    const char *what = events[i].what;
+    if (strcmp(what, "paused") == 0 || strcmp(what, "waits") == 0)
+      last = &events[i];
+    else if (strcmp(what, "stopped a batch") != 0)
+      last = NULL; /* whatever happens ends it */
   }
-  if (facts->record->lease_owner == NULL || last == NULL || strcmp(last->what, "paused") != 0) return;
-  paint_line(paint, "paused", "%s", last->detail == NULL ? "?" : last->detail);
+  return last != NULL && last->who != NULL && strcmp(last->who, record->lease_owner) == 0 ? last : NULL;
+}
+
+const char *view_status_wait(Arena *arena, const BackfillRecord *record, const EventRecord *events, size_t n) {
+  const EventRecord *last = last_wait(record, events, n);
+  if (last == NULL) return NULL;
+  return arena_printf(arena, "%s: %s", last->what, last->detail == NULL ? "?" : last->detail);
+}
+
+/* Why nothing moves. */
+static void put_wait(Paint *paint, Arena *arena, const StatusFacts *facts) {
+  const EventRecord *last = last_wait(facts->record, facts->events, facts->n_events);
+  if (last == NULL) return;
+  paint_line(paint, last->what, "%s", last->detail == NULL ? "?" : last->detail);
   paint_line(paint, "", "since %s; the run carries on by itself when that is over", when(arena, facts->zone, last->at));
 }
 
@@ -163,7 +174,8 @@ void view_status(Paint *paint, Arena *arena, const StatusFacts *facts) {
   int64_t done = 0;
   for (size_t i = 0; i < facts->n_dates; i++) done += facts->dates[i].batch != 0;
   paint_styled(paint, STYLE_BOLD, record->target);
-  paint_text(paint, arena_printf(arena, "  %s  %s", record->id, record->state));
+  bool waits = view_status_wait(arena, record, facts->events, facts->n_events) != NULL;
+  paint_text(paint, arena_printf(arena, "  %s  %s%s", record->id, record->state, waits ? ", waits" : ""));
   buf_putc(paint->out, '\n');
   State state;
   Error err;
@@ -181,7 +193,7 @@ void view_status(Paint *paint, Arena *arena, const StatusFacts *facts) {
   if (record->lease_owner != NULL)
     paint_line(paint, "driven by", "%s, last heard %s ago", record->lease_owner,
                words_duration(arena, (double)(facts->now - record->lease_heartbeat)));
-  put_pause(paint, arena, facts);
+  put_wait(paint, arena, facts);
   put_objects(paint, arena, facts);
   view_findings(paint, arena, facts->findings, facts->n_findings);
   put_batches(paint, arena, facts);
@@ -227,11 +239,12 @@ static void json_batches(Json *json, const StatusFacts *facts) {
   json_array_end(json);
 }
 
-void view_status_json(Json *json, const StatusFacts *facts) {
+void view_status_json(Json *json, Arena *arena, const StatusFacts *facts) {
   const BackfillRecord *record = facts->record;
   int64_t done = 0;
   for (size_t i = 0; i < facts->n_dates; i++) done += facts->dates[i].batch != 0;
   json_record(json, record);
+  json_text(json, "waits", view_status_wait(arena, record, facts->events, facts->n_events));
   json_int(json, "dates", (int64_t)facts->n_dates);
   json_int(json, "dates_written", done);
   json_batches(json, facts);

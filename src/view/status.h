@@ -20,12 +20,16 @@ typedef struct StatusFacts {
   size_t n_dates, n_batches, n_findings, n_objects, n_events;
 } StatusFacts;
 
+/* What the run of a backfill waits for, by its events: "waits: the run of production …"; NULL: it does not, or nobody
+ * drives it. */
+const char *view_status_wait(Arena *arena, const BackfillRecord *record, const EventRecord *events, size_t n);
+
 /* The backfills, one a line. */
 void view_status_list(Paint *paint, Arena *arena, const BackfillRecord *records, size_t n, const Zone *zone);
 void view_status_list_json(Json *json, const BackfillRecord *records, size_t n);
 
 void view_status(Paint *paint, Arena *arena, const StatusFacts *facts);
-void view_status_json(Json *json, const StatusFacts *facts);
+void view_status_json(Json *json, Arena *arena, const StatusFacts *facts);
 
 /* The commands that can be typed next from the record's state, NULL-terminated; empty for a final state. */
 const char *const *view_next_commands(Arena *arena, const BackfillRecord *record);

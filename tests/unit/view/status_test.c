@@ -80,8 +80,7 @@ static void one_backfill_is_shown_whole(void **state) {
                       "batch  dates       rows  changes   time  done\n"
                       "    1  1 Feb 2013    10        2  1.5 s  2013-02-01 00:00 UTC\n"
                       "\n"
-                      "when                  what     detail  who\n"
-                      "2013-02-01 00:00 UTC  planned  a\\nb    ann@host:1:2\n"
+                      "events    2013-02-01 00:00 UTC  planned: a b, by ann@host:1:2\n"
                       "\n"
                       "next      tidegate run 7f3a  # try again after the cause was put right\n"
                       "          tidegate discard 7f3a  # give up and clear away\n");
@@ -89,11 +88,13 @@ static void one_backfill_is_shown_whole(void **state) {
 
 /* Of a backfill whose last event is the nth of these. */
 static const char *pause_of(Arena *arena, size_t n_events, const char *driver) {
-  static const EventRecord events[] = {{.at = INT64_C(1359676800),
-                                        .who = "ann@host:1:2",
-                                        .what = "paused",
-                                        .detail = "the replica of the other building is 3 hours behind, and more"},
-                                       {.at = INT64_C(1359676805), .who = "ann@host:1:2", .what = "carried on"}};
+  static const EventRecord events[] = {
+      {.at = INT64_C(1359676800),
+       .who = "ann@host:1:2",
+       .what = "paused",
+       .detail = "the replica of the other building is 3 hours behind, and more"},
+      {.at = INT64_C(1359676805), .who = "ann@host:1:2", .what = "carried on"},
+      {.at = INT64_C(1359676806), .who = "ann@host:1:2", .what = "waits", .detail = "the window"}};
   BUF_SCOPED out = {0};
   StatusFacts facts = scene_status();
   BackfillRecord record = held;
@@ -102,7 +103,7 @@ static const char *pause_of(Arena *arena, size_t n_events, const char *driver) {
   facts.events = events;
   facts.n_events = n_events;
   view_status(&(Paint){.out = &out}, arena, &facts);
-  const char *pause = strstr(buf_text(&out), "\npaused    ");
+  const char *pause = strstr(buf_text(&out), n_events == 3 ? "\nwaits     " : "\npaused    ");
   return pause == NULL ? NULL : arena_strdup(arena, pause);
 }
 
@@ -116,6 +117,8 @@ static void why_nothing_moves_is_said_in_full(void **state) {
                          "          since 2013-02-01 00:00 UTC; the run carries on by itself when that is over\n"));
   assert_null(pause_of(&arena, 2, "ann@host:1:2")); /* it has carried on */
   assert_null(pause_of(&arena, 1, NULL));           /* whoever paused has ended */
+  assert_null(pause_of(&arena, 1, "bob@host:3:4")); /* and somebody else drives it */
+  assert_non_null(pause_of(&arena, 3, "ann@host:1:2"));
 }
 
 static void an_empty_list_says_what_to_do(void **state) {
@@ -145,7 +148,7 @@ static void the_json_is_valid(void **state) {
   Error err;
   Json json = {.out = &out};
   json_object(&json, NULL);
-  view_status_json(&json, &facts);
+  view_status_json(&json, &arena, &facts);
   json_object_end(&json);
   assert_true(doc_parse(&arena, "out", out.data, out.len, &root, &err));
   assert_string_equal(doc_text(root, "target", ""), "daily\x1b[2J");
