@@ -227,13 +227,32 @@ static void look_at_job(Finder *finder, const char *name, const SpecSchedule *wh
     tell(finder, HEALTH_GOOD, what, "does not run now, as far as everything says that was asked", "");
 }
 
+/* Tables of a job that are not here: in another database, or misspelt. */
+static void look_at_tables(Finder *finder, const SpecJob *job, const SpecTexts *tables, const char *how) {
+  Session *session = finder->session;
+  for (size_t i = 0; i < tables->n; i++) {
+    TableFacts table;
+    Error cause;
+    const char *name = tables->items[i].text;
+    if (session->engine->ops->describe_table(session->engine, &session->arena, name, &table, &cause) ||
+        cause.code != ERR_NOT_FOUND)
+      continue;
+    tell(finder, HEALTH_NOTE, arena_printf(&session->arena, "job %s", job->name.text),
+         arena_printf(&session->arena, "%s %s, which is not in this database", how, name),
+         "correct the name in tidegate.yaml, if it should be: misspelt, the job closes no window");
+  }
+}
+
 static void look_at_jobs(Finder *finder) {
   const Spec *spec = &finder->session->spec;
   const SpecProduction *production = &spec->production;
   if (production->when.expression.text != NULL || jobs_can_ask(&production->live))
     look_at_job(finder, "production", &production->when, &production->live);
-  for (size_t i = 0; i < spec->n_jobs; i++)
+  for (size_t i = 0; i < spec->n_jobs; i++) {
     look_at_job(finder, spec->jobs[i].name.text, &spec->jobs[i].when, &spec->jobs[i].live);
+    look_at_tables(finder, &spec->jobs[i], &spec->jobs[i].writes, "writes");
+    look_at_tables(finder, &spec->jobs[i], &spec->jobs[i].reads, "reads");
+  }
 }
 
 /* ---- the rights of a role --------------------------------------------------------------------------------------- */

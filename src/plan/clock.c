@@ -43,6 +43,39 @@ static unsigned concerns(const Resolver *resolver, const SpecJob *job) {
          (feeds(resolver, job) ? CONCERNS_FEEDS : 0);
 }
 
+/* Does it name something much like the target or a source? Misspelt so, a job would close no window, unnoticed. */
+static bool is_misspelt(const Resolver *resolver, const char *written, const char **ret) {
+  size_t n = resolver->query.n_reads;
+  const char **names = arena_array(resolver->arena, n + 1, sizeof *names);
+  for (size_t i = 0; i < n; i++) names[i] = resolver->query.reads[i].table;
+  names[n] = resolver->plan->shape.table;
+  *ret = spec_nearest(written, names, n + 1);
+  return *ret != NULL;
+}
+
+/* Only of jobs that concern the backfill, or would by another spelling: others may work in another database. */
+static void warn_of_table(Resolver *resolver, const SpecJob *job, bool concerned, const char *written,
+                          const char *how) {
+  TableFacts table;
+  Error cause;
+  const char *nearest = NULL;
+  if (!is_misspelt(resolver, written, &nearest) && !concerned) return;
+  if (resolver->engine->ops->describe_table(resolver->engine, resolver->arena, written, &table, &cause) ||
+      cause.code != ERR_NOT_FOUND)
+    return;
+  plan_warn(resolver->arena, resolver->plan,
+            "the job %s %s %s, which is not in the database%s%s%s: a job closes windows "
+            "only by tables that there are",
+            job->name.text, how, written, nearest == NULL ? "" : " (did you mean ", nearest == NULL ? "" : nearest,
+            nearest == NULL ? "" : "?)");
+}
+
+static void warn_of_tables(Resolver *resolver, const SpecJob *job, bool concerned) {
+  for (size_t i = 0; i < job->writes.n; i++)
+    warn_of_table(resolver, job, concerned, job->writes.items[i].text, "writes");
+  for (size_t i = 0; i < job->reads.n; i++) warn_of_table(resolver, job, concerned, job->reads.items[i].text, "reads");
+}
+
 /* "schedule: none" says that nothing starts the job by the clock. */
 static bool is_scheduled(const SpecSchedule *when) {
   return when->expression.text != NULL && strcmp(when->expression.text, "none") != 0;
@@ -63,6 +96,7 @@ static void choose_jobs(Resolver *resolver) {
   for (size_t i = 0; i < spec->n_jobs; i++) {
     const SpecJob *job = &spec->jobs[i];
     unsigned how = concerns(resolver, job);
+    warn_of_tables(resolver, job, how != 0);
     if (how == 0) continue;
     jobs[clock->n++] = (PlanJob){.name = job->name.text,
                                  .place = job->name.place,
