@@ -1,7 +1,5 @@
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/runbook_look.h"
 #include "view/runbook_check.h"
@@ -67,28 +65,6 @@ static bool choose_format(const Session *session, PageFormat *ret, Error *err) {
   return true;
 }
 
-static bool cannot_write(const char *path, int cause, Error *err) {
-  error_set(err, cause == ENOSPC ? ERR_FULL : ERR_USAGE, "cannot write %s: %s", path, strerror(cause));
-  return cause == ENOSPC ? false : error_hint(err, "name a file in a folder that can be written");
-}
-
-/* The old file stays until the new one is whole. */
-static bool write_file(Arena *arena, const char *path, const Buf *text, Error *err) {
-  const char *aside = arena_printf(arena, "%s.new", path);
-  FILE *file = fopen(aside, "we");
-  if (file == NULL) return cannot_write(path, errno, err);
-  bool whole = fwrite(buf_text(text), 1, text->len, file) == text->len;
-  int cause = errno;
-  if (fclose(file) != 0 && whole) {
-    whole = false;
-    cause = errno;
-  }
-  if (whole && rename(aside, path) == 0) return true;
-  if (whole) cause = errno;
-  unlink(aside);
-  return cannot_write(path, cause, err);
-}
-
 static int print(Session *session) {
   static const char *const formats[] = {[PAGE_MARKDOWN] = "markdown", [PAGE_HTML] = "html", [PAGE_PLAIN] = "text"};
   const char *file = args_value(session->args, "output");
@@ -105,7 +81,7 @@ static int print(Session *session) {
   Page page = view_runbook(&session->arena, &look.now);
   const char *mark = runbook_mark(&session->arena, look.now.target, look.digest);
   page_render(&text, &session->arena, &page, format, file == NULL ? NULL : mark);
-  if (file != NULL && !write_file(&session->arena, file, &text, &err)) return session_fail(session, &err);
+  if (file != NULL && !session_write(session, file, &text, &err)) return session_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);
     json_text(&json, "target", look.now.target);

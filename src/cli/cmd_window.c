@@ -1,5 +1,3 @@
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,12 +93,7 @@ static bool make(Session *session, WindowReport *ret, Verdict *verdict, Error *e
 static bool write_svg(Session *session, const char *path, const WindowReport *report, Error *err) {
   BUF_SCOPED text = {0};
   view_week_svg(&text, &session->arena, report);
-  FILE *file = fopen(path, "we");
-  bool ok = file != NULL && fwrite(buf_text(&text), 1, text.len, file) == text.len;
-  if (file != NULL && fclose(file) != 0) ok = false;
-  if (ok) return true;
-  error_set(err, ERR_USAGE, "cannot write %s: %s", path, strerror(errno));
-  return error_hint(err, "name a file in a folder that can be written");
+  return session_write(session, path, &text, err);
 }
 
 static int run(Session *session) {
@@ -112,7 +105,7 @@ static int run(Session *session) {
     return session_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);
-    view_window_json(&json, &report);
+    view_window_json(&json, &session->arena, &report);
     session_object_end(session, &json);
   } else {
     view_window(&session->paint, &session->arena, &report);

@@ -148,6 +148,31 @@ static bool write_all(int fd, const char *text, size_t n) {
   return true;
 }
 
+/* ---- what is written -------------------------------------------------------------------------------------------- */
+
+static bool cannot_write(const char *path, int cause, Error *err) {
+  error_set(err, cause == ENOSPC ? ERR_FULL : ERR_USAGE, "cannot write %s: %s", path, strerror(cause));
+  return cause == ENOSPC ? false : error_hint(err, "name a file in a folder that can be written");
+}
+
+bool session_write(Session *session, const char *path, const Buf *text, Error *err) {
+  struct stat facts;
+  bool straight = stat(path, &facts) == 0 && !S_ISREG(facts.st_mode); /* /dev/stdout, a pipe */
+  const char *aside = straight ? path : arena_printf(&session->arena, "%s.new", path);
+  FILE *file = fopen(aside, "we");
+  if (file == NULL) return cannot_write(path, errno, err);
+  bool whole = fwrite(buf_text(text), 1, text->len, file) == text->len;
+  int cause = errno;
+  if (fclose(file) != 0 && whole) {
+    whole = false;
+    cause = errno;
+  }
+  if (whole && (straight || rename(aside, path) == 0)) return true;
+  if (whole) cause = errno;
+  if (!straight) unlink(aside);
+  return cannot_write(path, cause, err);
+}
+
 int session_flush(Session *session) {
   bool ok = write_all(STDOUT_FILENO, buf_text(&session->buffer), session->buffer.len);
   int cause = errno;

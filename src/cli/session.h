@@ -44,6 +44,9 @@ bool session_plan(Session *session, const char *reference, Error *err);
 Json session_object(Session *session);
 void session_object_end(Session *session, Json *json);
 
+/* Writes a file; the old one stays until the new one is whole. Errors: ERR_USAGE, ERR_FULL. */
+bool session_write(Session *session, const char *path, const Buf *text, Error *err);
+
 /* Writes the output so far; a reader that went away is no fault. Returns the exit status: 0, or that of the fault. */
 int session_flush(Session *session);
 /* Prints the error (on standard output with --json, whatever was not flushed yet left out) and returns its status. */

@@ -103,7 +103,7 @@ static void put_work(Paint *paint, Arena *arena, const WindowReport *report) {
 static void put_end(Paint *paint, Arena *arena, const WindowReport *report, const Zone *zone) {
   const Forecast *forecast = &report->forecast;
   const char *begun = report->verdict == NULL ? "begun then" : "begun now";
-  if (forecast->dates == 0 || forecast->row_seconds < 0) return;
+  if (forecast->dates == 0 || forecast->row_seconds < 0 || forecast->n == 0) return;
   if (forecast->ends == 0) {
     paint_line(paint, "ends", "not within %.0f days, %s: make the range smaller, or give it more hours",
                forecast->horizon / 86400, begun);
@@ -123,16 +123,15 @@ static const char *dates_text(Arena *arena, const Forecast *forecast, int64_t da
   return arena_printf(arena, "%" PRId64, dates);
 }
 
-static void put_slots(Paint *paint, Arena *arena, const Forecast *forecast, const Zone *zone) {
+static void put_slots(Paint *paint, Arena *arena, const Plan *plan, const Forecast *forecast, const Zone *zone) {
   enum { COLUMNS = 5 };
   static const char *const heads[COLUMNS] = {"from", "until", "open", "work that fits", "dates"};
   const char **cells = arena_array(arena, COLUMNS * forecast->n, sizeof *cells), **cell = cells;
   Instant end = forecast->from + (Instant)forecast->horizon;
   if (forecast->n == 0) {
-    paint_line(paint, "windows",
-               "none of %s or more in the next %.0f days: make batches smaller under budget, or the "
-               "guard shorter",
-               words_duration(arena, forecast->need), forecast->horizon / 86400);
+    paint_line(paint, "windows", "none of %s or more in the next %.0f days", words_duration(arena, forecast->need),
+               forecast->horizon / 86400);
+    paint_line(paint, "", "HINT: %s", view_window_advice(arena, plan, forecast));
     return;
   }
   for (size_t i = 0; i < forecast->n; i++) {
@@ -174,6 +173,8 @@ void view_window(Paint *paint, Arena *arena, const WindowReport *report) {
     paint_line(paint, "idle", "%s %s", plan->spec.idle.text, words_city(arena, plan->clock.idle.zone));
   for (size_t i = 0; i < plan->clock.freezes.n; i++)
     paint_line(paint, i == 0 ? "freeze" : "", "%s", plan->clock.freezes.items[i].text);
+  for (size_t i = 0; i < plan->n_warnings; i++)
+    paint_verdict(paint, STYLE_WARN, i == 0 ? "warning" : "", "%s", plan->warnings[i]);
   if (report->unknown != NULL) {
     paint_verdict(paint, STYLE_BAD, "window", "none can be told: %s", report->unknown->text);
     paint_line(paint, "", "HINT: %s", report->unknown->hint);
@@ -185,7 +186,7 @@ void view_window(Paint *paint, Arena *arena, const WindowReport *report) {
     paint_line(paint, "now", "%s", view_window_text(arena, plan, report->verdict, report->forecast.from));
   for (size_t i = 0; report->verdict != NULL && i < report->verdict->n; i++)
     paint_line(paint, "", "- %s: %s", report->verdict->reasons[i].rule, report->verdict->reasons[i].text);
-  put_slots(paint, arena, &report->forecast, zone);
+  put_slots(paint, arena, plan, &report->forecast, zone);
   put_end(paint, arena, report, zone);
   view_week(paint, arena, &report->week);
 }
@@ -255,7 +256,7 @@ static void put_json_week(Json *json, const Week *week) {
   json_array_end(json);
 }
 
-void view_window_json(Json *json, const WindowReport *report) {
+void view_window_json(Json *json, Arena *arena, const WindowReport *report) {
   const Forecast *forecast = &report->forecast;
   const Plan *plan = report->plan;
   json_text(json, "target", plan->shape.table);
@@ -271,9 +272,13 @@ void view_window_json(Json *json, const WindowReport *report) {
   json_real(json, "duty", plan->spec.budget.duty);
   json_real(json, "need", forecast->need);
   put_json_windows(json, forecast);
+  if (forecast->n == 0 && report->unknown == NULL) json_text(json, "advice", view_window_advice(arena, plan, forecast));
   put_instant(json, "ends", forecast->ends);
   put_json_jobs(json, plan, forecast->from);
   put_json_week(json, &report->week);
+  json_array(json, "warnings");
+  for (size_t i = 0; i < plan->n_warnings; i++) json_text(json, NULL, plan->warnings[i]);
+  json_array_end(json);
   if (report->verdict == NULL) return;
   BUF_SCOPED verdict = {0};
   gate_json(report->verdict, &(Json){.out = &verdict});

@@ -43,12 +43,15 @@ typedef struct WindowReport {
  * because no window can be told. */
 Week week_make(Arena *arena, const Plan *plan, const Forecast *forecast, bool known);
 
+/* What closes them, and what would open one, where the forecast has no window at all. */
+const char *view_window_advice(Arena *arena, const Plan *plan, const Forecast *forecast);
+
 /* The jobs that concern the backfill, a line each: schedule, p95 and what it rests on, guard, age. Nothing when there
  * is only production and no more is known of it than its line in the plan says. */
 void view_jobs(Paint *paint, Arena *arena, const Plan *plan, Instant now);
 
 void view_window(Paint *paint, Arena *arena, const WindowReport *report);
-void view_window_json(Json *json, const WindowReport *report);
+void view_window_json(Json *json, Arena *arena, const WindowReport *report);
 
 /* A strip a day, 48 half hours wide: "." open, "-" outside the idle hours, "=" this backfill, "x" frozen, "#" a run. An
  * hour that the clock leaves out is blank. */
