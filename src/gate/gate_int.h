@@ -15,6 +15,7 @@ typedef struct GateCase {
   Window next;          /* the next window that it would fit in; to 0: none in sight */
   const PlanJob **jobs; /* those that this act must not meet: gate_minds */
   WindowRules rules;    /* theirs, and the days and hours that close this act's window */
+  const char **failed;  /* to be filled: Verdict.failed */
 } GateCase;
 
 /* One rule. `matches` is true when it denies; then it has filled text, hint and waits. A fact that it cannot have

@@ -90,6 +90,7 @@ bool gate_judge(Arena *arena, Engine *engine, const Plan *plan, GateAct act, dou
   GateCase gate = {0};
   Verdict verdict = {0};
   if (!set_case(arena, engine, plan, act, need, &gate, err)) return false;
+  gate.failed = &verdict.failed;
   judge_rules(&gate, &verdict);
   if (verdict.allow) {
     verdict.window = gate.next.to == 0 ? (Window){gate.now, 0} : gate.next;
@@ -145,5 +146,6 @@ void gate_json(const Verdict *verdict, Json *json) {
   put_instant(json, "to", verdict->window.to);
   json_object_end(json);
   put_instant(json, "next_run", verdict->next_run);
+  json_text(json, "failed", verdict->failed);
   json_object_end(json);
 }

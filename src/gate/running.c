@@ -54,6 +54,8 @@ bool gate_running_now(const GateCase *gate, GateReason *ret) {
     jobs_ask_end(&ask);
     if (answer.state == JOB_UNKNOWN) return unknown(gate, job, &answer, ret);
     if (answer.state == JOB_RUNNING || answer.late) return running(gate, i, &answer, ret);
+    if (answer.failed && *gate->failed == NULL)
+      *gate->failed = arena_printf(gate->arena, "%s: %s", job->name, answer.why);
   }
   return false;
 }
