@@ -219,6 +219,12 @@ static bool read_jobs(Session *session, Jobs *ret, Error *err) {
     if (!read_source(session, arena_strndup(&session->arena, sources, length), &jobs, err)) return false;
     sources += length + (sources[length] == ',');
   }
+  const char *job = args_value(args, "job");
+  if (job != NULL && jobs.n == 0) {
+    error_set(err, ERR_NOT_FOUND, "no job named %s was found in %s", job,
+              args_value(args, "jobs") == NULL ? "anything: --jobs is not given" : args_value(args, "jobs"));
+    return error_hint(err, "leave --job out: all that are found are listed with their names");
+  }
   *ret = jobs;
   return true;
 }
@@ -244,9 +250,7 @@ static void show_jobs(Session *session, const Jobs *jobs) {
   }
   paint_table(&session->paint, &(Table){.heads = heads, .cells = cells, .columns = 6, .rows = jobs->n});
   if (jobs->n == 0) {
-    const char *name = args_value(session->args, "job");
-    paint_text(&session->paint, name == NULL ? "No job was found there."
-                                             : arena_printf(arena, "No job named %s was found there.", name));
+    paint_text(&session->paint, "No job was found there.");
     buf_putc(&session->buffer, '\n');
   }
 }

@@ -68,7 +68,8 @@ static bool choose(const Args *args, const char *name, const char *const words[3
     *ret = i;
     return true;
   }
-  return error_set(err, ERR_USAGE, "--%s is %s, %s or %s, not %s", name, words[0], words[1], words[2], given);
+  error_set(err, ERR_USAGE, "--%s is %s, %s or %s, not %s", name, words[0], words[1], words[2], given);
+  return error_hint(err, "give one of the three; what each means: tidegate schedule --help");
 }
 
 /* "first(all fields)" is how the shared cases write systemd's "first". */
