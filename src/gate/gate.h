@@ -33,7 +33,8 @@ typedef struct Verdict {
   Window window;      /* when allowed: the window that is open now; to 0: no end in sight */
   Instant next_run;   /* the next run of a job that concerns the backfill; 0: none or unknown */
   size_t next_job;    /* the index in plan->clock.jobs of the job whose run that is */
-  const char *failed; /* the last run of a job that was asked about failed: no denial, but to be looked at; NULL: none */
+  const char
+      *failed; /* the last run of a job that was asked about failed: no denial, but to be looked at; NULL: none */
 } Verdict;
 
 typedef struct GateRuleFacts {

@@ -215,8 +215,9 @@ void view_plan(Paint *paint, Arena *arena, const Plan *plan, const Verdict *verd
   for (size_t i = 0; i < plan->n_warnings; i++)
     paint_verdict(paint, STYLE_WARN, i == 0 ? "warning" : "", "%s", plan->warnings[i]);
   if (verdict->failed != NULL)
-    paint_verdict(paint, STYLE_WARN, "failed", "the last run of %s. Somebody may start it again at any time: look at it "
-                                               "first",
+    paint_verdict(paint, STYLE_WARN, "failed",
+                  "the last run of %s. Somebody may start it again at any time: look at it "
+                  "first",
                   verdict->failed);
   const char *then = "";
   if (plan->id != NULL) then = arena_printf(arena, "tidegate run %s", plan->id);

@@ -109,6 +109,34 @@ class Gate(Scene):
         self.assertIn("tidegate.yaml", self.tidegate("run", self.file, code=SUPERSEDED).err)
         self.assertNotEqual(self.allowed(job % (cron_in(-180), ""))["digest"], digest)
 
+    def test_a_misspelt_table_of_a_job_warns(self):
+        job = "schedule: \"0 3 * * *\", zone: UTC, p95: 10m"
+        warnings = self.allowed(f"production: none\njobs: {{load: {{writes: [dubles], {job}}}}}\n")["warnings"]
+        self.assertEqual([text for text in warnings if "load" in text],
+                         ["the job load writes dubles, which is not in the database (did you mean doubles?): a job closes windows only "
+                          "by tables that there are"])
+        self.assertIn("dubles", self.tidegate("window", self.file).out)
+        self.assertIn("writes dubles, which is not in this database", self.tidegate("doctor").out)
+        # What works in another database altogether is no fault.
+        self.assertEqual(self.allowed(f"production: none\njobs: {{load: {{writes: [elsewhere], {job}}}}}\n")["warnings"], [])
+
+    def test_who_waits_for_the_window_says_so(self):
+        now = datetime.now(timezone.utc)
+        opens = now + timedelta(hours=2)
+        self.pipeline(f"production: none\nidle: {opens:%H:%M}-{opens + timedelta(hours=1):%H:%M}\n")
+        plan = self.tidegate("plan", "--json", self.file, code=DENIED).json["plan"]["id"]
+        run = self.start("run", plan)
+        try:
+            harness.wait_until(lambda: "waits: this work would not" in self.tidegate("status").out, what="the list to say that it waits")
+            shown = self.tidegate("status", plan)
+            self.assertIn("planned, waits", shown.out.split("\n", 1)[0])
+            self.assertRegex(shown.out, r"\nwaits     this work would not stay within the idle hours")
+            self.assertIn("idle hours", self.tidegate("status", plan, "--json").json["waits"])
+        finally:
+            run.terminate()
+            run.communicate(timeout=30)
+        self.assertIsNone(self.tidegate("status", plan, "--json").json["waits"])
+
     def test_old_measurements_warn(self):
         job = "production: {schedule: \"%s\", p95: 1m, runs: 34, measured: %s, from: airflow http://h dag load}\n"
         fresh = self.allowed(job % (cron_in(-120), day_from_now(-30)))

@@ -247,12 +247,47 @@ static void the_picture(void **state) {
   arena_release(&clock.arena);
 }
 
+/* The advice names what closes the time: here production every ten minutes, hours within a run, and frozen days. */
+static void where_nothing_fits_the_advice_says_why(void **state) {
+  Clock clock;
+  begin(&clock, "Europe/Berlin");
+  Error err = {0};
+  assert_true(schedule_parse(&clock.arena, "vixie", "*/40 * * * *", schedule_zone(clock.rules[0].schedule),
+                             &clock.rules[0].schedule, &err));
+  Forecast often = forecast_of(&clock, "2026-12-03T12:00:00+01:00", 36000);
+  assert_int_equal(often.n, 0);
+  assert_string_equal(view_window_advice(&clock.arena, &clock.plan, &often),
+                      "the runs of production with their guard leave no room: with a guard of 7m 30s there is some");
+  arena_release(&clock.arena);
+
+  begin(&clock, "Europe/Berlin");
+  set_idle(&clock, "02:00-02:30");
+  Forecast within = forecast_of(&clock, "2026-12-03T12:00:00+01:00", 36000);
+  assert_non_null(strstr(view_window_advice(&clock.arena, &clock.plan, &within),
+                         "the idle hours 02:00-02:30 are closed by the runs of production"));
+  arena_release(&clock.arena);
+
+  begin(&clock, "Europe/Berlin");
+  set_freeze(&clock, "2026-12-01..2026-12-31");
+  Forecast frozen = forecast_of(&clock, "2026-12-03T12:00:00+01:00", 36000);
+  assert_non_null(strstr(view_window_advice(&clock.arena, &clock.plan, &frozen), "frozen days close all"));
+  arena_release(&clock.arena);
+
+  begin(&clock, "Europe/Berlin");
+  set_idle(&clock, "03:00-03:01");
+  clock.plan.spec.budget.batch = 3600;
+  Forecast brief = forecast_of(&clock, "2026-12-03T12:00:00+01:00", 36000);
+  assert_non_null(
+      strstr(view_window_advice(&clock.arena, &clock.plan, &brief), "the longest is 1m: a batch of at most 25 s"));
+  arena_release(&clock.arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_week_as_strips),    cmocka_unit_test(the_night_of_the_change_in_spring),
       cmocka_unit_test(the_report),          cmocka_unit_test(production_alone_is_not_listed),
       cmocka_unit_test(what_cannot_be_told), cmocka_unit_test(more_than_the_windows_hold),
-      cmocka_unit_test(the_picture),
+      cmocka_unit_test(the_picture),         cmocka_unit_test(where_nothing_fits_the_advice_says_why),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
