@@ -107,7 +107,8 @@ static bool look_at_table(Session *session, const char *target, RunbookLook *loo
   facts->target = table->name;
   facts->table = table;
   facts->shape = plain_shape(session, table, look);
-  if (lineage_blast_radius(arena, session->engine, table->name, &session->spec, radius, &cause)) facts->radius = radius;
+  LineageAsk ask = {.target = table->name};
+  if (lineage_blast_radius(arena, session->engine, &ask, &session->spec, radius, &cause)) facts->radius = radius;
   if (!session->engine->ops->now(session->engine, &facts->now, &cause)) facts->now = time(NULL);
   return true;
 }

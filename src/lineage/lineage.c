@@ -1,23 +1,18 @@
 #include "lineage/lineage.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "lineage/readers.h"
 
 /* In the order of Needs. */
-static const char *const needs_names[] = {"follows", "refresh", "cascade", "unknown"};
+static const char *const needs_names[] = {"nothing", "follows", "refresh", "cascade", "rebuild", "person", "unknown"};
+_Static_assert(sizeof needs_names / sizeof *needs_names == NEEDS_COUNT_, "a word for every need");
 
-/* The sources of lineage; another is one file and one entry. A later reader's word on the same node wins. */
-static bool (*const readers[])(NodeList *, Engine *, const char *, const Spec *, Error *) = {
+/* The sources of lineage, what a person wrote last: where two differ, the later one's word counts. */
+static LineageReader *const readers[] = {
     lineage_read_catalogue,
     lineage_read_declared,
-};
-
-static const char *const blind[] = {
-    "dbt manifests and OpenLineage events",
-    "jobs, tables and dashboards that read the target and stand neither in the catalogue nor under `downstream`",
+    lineage_read_overrides,
 };
 
 const char *needs_name(Needs needs) { return needs_names[needs]; }
@@ -28,47 +23,51 @@ Needs needs_of(const char *word) {
   return NEEDS_UNKNOWN;
 }
 
-void node_add(NodeList *list, LineageNode node) {
-  list->items = arena_grow(list->arena, list->items, list->n, sizeof *list->items);
-  list->items[list->n++] = node;
+void lineage_needs(GraphNode *node, const char *word) {
+  if (node->needs == NULL || needs_of(word) > needs_of(node->needs)) node->needs = needs_name(needs_of(word));
 }
 
-static int by_name(const void *left, const void *right) {
-  const LineageNode *a = left, *b = right;
-  int order = strcasecmp(a->name, b->name);
-  return order != 0 ? order : strcasecmp(a->kind, b->kind);
+GraphName lineage_relation(Arena *arena, const Engine *engine, const char *text) {
+  if (engine != NULL && strcmp(engine->ops->name, "sqlite") == 0) return (GraphName){.table = text};
+  return graph_relation(arena, text);
 }
 
-/* One node a name and kind: what connects it is joined, and a person's word on what it needs beats the catalogue's. */
-static size_t merge(Arena *arena, LineageNode *nodes, size_t n) {
-  size_t kept = 0;
-  for (size_t i = 0; i < n; i++) {
-    LineageNode *last = kept > 0 ? &nodes[kept - 1] : NULL;
-    if (last == NULL || by_name(last, &nodes[i]) != 0) {
-      nodes[kept++] = nodes[i];
-      continue;
-    }
-    if (strcmp(last->via, nodes[i].via) != 0) last->via = arena_printf(arena, "%s; %s", last->via, nodes[i].via);
-    if (strcmp(last->reader, nodes[i].reader) == 0) {
-      if (nodes[i].needs > last->needs) last->needs = nodes[i].needs; /* the heaviest duty */
-    } else {
-      const LineageNode *declared = strcmp(nodes[i].reader, "catalogue") == 0 ? last : &nodes[i];
-      last->needs = declared->needs;
-      last->reader = declared->reader;
-    }
-  }
-  return kept;
+NodeId lineage_table(LineageCase *reading, const char *name) {
+  GraphName relation = lineage_relation(reading->arena, reading->engine, name);
+  return graph_node(reading->graph, &relation);
 }
 
-bool lineage_blast_radius(Arena *arena, Engine *engine, const char *target, const Spec *spec, BlastRadius *ret,
+/* What tidegate.yaml names and no reader above reads. */
+static void say_unread(const LineageCase *reading) {
+  const SpecLineage *lineage = &reading->spec->lineage;
+  const struct {
+    const char *reader;
+    const SpecTexts *paths;
+  } unread[] = {{"dbt manifest", &lineage->dbt},
+                {"dbt catalog", &lineage->catalog},
+                {"OpenLineage", &lineage->openlineage},
+                {"SQL text", &lineage->sql}};
+  for (size_t i = 0; i < sizeof unread / sizeof *unread; i++)
+    for (size_t k = 0; k < unread[i].paths->n; k++)
+      graph_begin(reading->graph, &(GraphSource){.reader = unread[i].reader,
+                                                 .path = unread[i].paths->items[k].text,
+                                                 .failed = "this build cannot read it"});
+}
+
+bool lineage_read(Arena *arena, Engine *engine, const char *target, const Spec *spec, const Graph **ret, Error *err) {
+  LineageCase reading = {.arena = arena, .engine = engine, .target = target, .spec = spec, .graph = graph_new(arena)};
+  bool ok = true;
+  for (size_t i = 0; ok && i < sizeof readers / sizeof *readers; i++) ok = readers[i](&reading, err);
+  say_unread(&reading);
+  graph_finish(reading.graph);
+  *ret = reading.graph;
+  return ok;
+}
+
+bool lineage_blast_radius(Arena *arena, Engine *engine, const LineageAsk *ask, const Spec *spec, BlastRadius *ret,
                           Error *err) {
-  NodeList list = {.arena = arena};
-  for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
-    if (!readers[i](&list, engine, target, spec, err)) return false;
-  if (list.n > 1) qsort(list.items, list.n, sizeof *list.items, by_name);
-  *ret = (BlastRadius){.nodes = list.items,
-                       .n = merge(arena, list.items, list.n),
-                       .blind = blind,
-                       .n_blind = sizeof blind / sizeof *blind};
+  const Graph *graph;
+  if (!lineage_read(arena, engine, ask->target, spec, &graph, err)) return false;
+  lineage_radius(arena, graph, engine, ask, ret);
   return true;
 }

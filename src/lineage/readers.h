@@ -3,22 +3,47 @@
 
 #include "lineage/lineage.h"
 
-/* The private header of the room: a reader a source; each adds what it knows. */
-typedef struct NodeList {
+/*
+ * The private header of the room: a reader a source, all into one graph. A reader begins a source (graph_begin) for
+ * each file, folder or URL, and says in it what it covers. What cannot be read is no error: the source's `failed` says
+ * why, with file:line, and what was read of it stays. False: the database did not answer.
+ */
+typedef struct LineageCase {
+  Arena *arena; /* the graph's */
+  Engine *engine;
+  const char *target; /* as the engine spells it */
+  const Spec *spec;
+  Graph *graph;
+} LineageCase;
+
+typedef bool LineageReader(LineageCase *reading, Error *err);
+
+LineageReader lineage_read_catalogue; /* what the database itself knows: views, triggers, foreign keys */
+LineageReader lineage_read_declared;  /* what a person listed under `downstream` */
+
+/* overrides.c: what `lineage: overrides` says of grain, lookback, window, cumulative. Last, in a graph not yet
+ * finished. */
+LineageReader lineage_read_overrides;
+
+/* The node of a table's name as the engine spells it. */
+NodeId lineage_table(LineageCase *reading, const char *name);
+/* Sets a node's own word on what it needs; of two words of one source the heavier stays. */
+void lineage_needs(GraphNode *node, const char *word);
+
+/* coverage.c: the nodes that the target's name may mean, the likeliest first; *ret_finding when they are several. */
+const NodeId *lineage_targets(Arena *arena, const Graph *graph, const Engine *engine, const char *target, size_t *ret_n,
+                              const char **ret_finding);
+/* Sets blind, finding and uncovered: what was read, and whether it is enough. */
+void lineage_coverage(Arena *arena, const Graph *graph, BlastRadius *radius);
+
+/* needs.c: what a node needs whose parents' dates in `dates` (half-open) changed, and its own dates that are wrong. */
+typedef struct NeedsCase {
   Arena *arena;
-  LineageNode *items;
-  size_t n;
-} NodeList;
-
-void node_add(NodeList *list, LineageNode node);
-
-/* What the database itself knows: views, triggers, foreign keys. Errors: ERR_DATABASE. */
-bool lineage_read_catalogue(NodeList *list, Engine *engine, const char *target, const Spec *spec, Error *err);
-
-/* What a person listed under `downstream`. */
-bool lineage_read_declared(NodeList *list, Engine *engine, const char *target, const Spec *spec, Error *err);
-
-/* The word's meaning; a word that is none of them is unknown. */
-Needs needs_of(const char *word);
+  const LineageAsk *ask;
+  const GraphNode *node;
+  bool ranged, assumed; /* of the parents */
+  DateRange range;      /* theirs together */
+} NeedsCase;
+void needs_judge(const NeedsCase *given, LineageNode *ret);
 
 #endif

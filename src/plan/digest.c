@@ -29,7 +29,8 @@ static const char *lineage_part(Arena *arena, const BlastRadius *radius) {
   BUF_SCOPED text = {0};
   for (size_t i = 0; i < radius->n; i++) {
     const LineageNode *node = &radius->nodes[i];
-    buf_printf(&text, "%s\t%s\t%s\t%s\n", node->name, node->kind, node->via, needs_name(node->needs));
+    buf_printf(&text, "%s\t%s\t%s\t%s\t%s\n", node->name, node->kind, node->via, needs_name(node->needs),
+               node->why == NULL ? "" : node->why);
   }
   return hex_of(arena, &text);
 }

@@ -19,6 +19,7 @@ enum {
 #define AT(member) offsetof(Spec, member)
 #define JOB(member) offsetof(SpecJob, member)
 #define ITEM(member) offsetof(SpecDownstream, member)
+#define OVERRIDE(member) offsetof(SpecNodeDates, member)
 
 static const SpecRow rows[] = {
     {{"target", BACKFILL, NULL, "daily_delays", "the production table whose dates are wrong; required"},
@@ -149,9 +150,11 @@ static const SpecRow rows[] = {
     {{"downstream.kind", ANY, "table", "dashboard", "table, view, dashboard, job, export, or a word of your own"},
      spec_read_word,
      ITEM(kind)},
-    {{"downstream.needs", ANY, "unknown", "refresh", "what a swap means for it: follows, refresh, cascade, unknown"},
+    {{"downstream.needs", ANY, "unknown", "refresh",
+      "what a swap means for it: nothing, follows, refresh, cascade, rebuild, person (somebody decides), unknown"},
      spec_read_needs,
      ITEM(needs)},
+#include "spec/lineage_keys.def"
     {{"production", ANY, NULL, "{schedule: \"0 2 * * *\", zone: America/New_York, p95: 20m}",
       "the job that writes the target; none when nothing is scheduled"},
      spec_read_production,

@@ -66,7 +66,7 @@ static bool read_backfill(SpecReader *reader, const SpecInput *backfill, const D
 /* Defaults have no file in their places. Inner keys of lists have theirs where the items are read. */
 static bool read_defaults(SpecReader *reader, Spec *spec) {
   static const char *const groups[] = {"",       "recompute", "allow",    "production", "production.live",
-                                       "budget", "sample",    "postgres", "gate"};
+                                       "budget", "sample",    "postgres", "gate",       "lineage"};
   for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
     if (!spec_apply_defaults(reader, groups[i], spec)) return false;
   return true;

@@ -59,7 +59,7 @@ bool spec_read_triggers(SpecReader *reader, const SpecRow *row, const DocNode *v
 }
 
 bool spec_read_needs(SpecReader *reader, const SpecRow *row, const DocNode *value, void *member) {
-  static const char *const words[] = {"follows", "refresh", "cascade", "unknown", NULL};
+  static const char *const words[] = {"nothing", "follows", "refresh", "cascade", "rebuild", "person", "unknown", NULL};
   int i = one_of(reader, row, value, words);
   if (i < 0) return false;
   *(const char **)member = words[i];

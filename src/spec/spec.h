@@ -60,8 +60,26 @@ typedef struct SpecSource {
 typedef struct SpecDownstream {
   SpecText name;
   const char *kind;  /* table, view, dashboard, job, export … as written; "table" when not given */
-  const char *needs; /* follows, refresh, cascade, unknown */
+  const char *needs; /* nothing, follows, refresh, cascade, rebuild, person, unknown */
 } SpecDownstream;
+
+/* How the dates of something downstream come from those that it reads. */
+typedef struct SpecNodeDates {
+  SpecText node;
+  SpecText grain;       /* text NULL: not given */
+  int lookback, window; /* dates */
+  bool cumulative;
+} SpecNodeDates;
+
+/* Where lineage is read; relative paths are resolved. */
+typedef struct SpecLineage {
+  SpecTexts dbt, catalog; /* manifest.json and catalog.json, or the folder that holds them */
+  SpecTexts openlineage;  /* files, folders, URLs */
+  SpecTexts sql;          /* folders */
+  bool required;
+  const SpecNodeDates *overrides;
+  size_t n_overrides;
+} SpecLineage;
 
 typedef enum SpecTriggers { TRIGGERS_DENY, TRIGGERS_FIRE, TRIGGERS_SKIP } SpecTriggers;
 
@@ -182,6 +200,7 @@ typedef struct Spec {
   size_t n_tolerances;
   const SpecDownstream *downstream;
   size_t n_downstream;
+  SpecLineage lineage;
 
   SpecTexts allow_emptied; /* ranges or dates whose rows may all go */
   bool allow_null_dates, allow_null_keys;

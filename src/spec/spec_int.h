@@ -98,6 +98,11 @@ SpecRead spec_read_day, spec_read_url, spec_read_advisory_lock; /* SpecText */
 
 SpecRead spec_read_changes, spec_read_tolerance, spec_read_sources, spec_read_downstream;
 
+/* lineage.c */
+
+SpecRead spec_read_paths;     /* SpecTexts: a path or a list of them, resolved; URLs stay as they are */
+SpecRead spec_read_overrides; /* Spec * */
+
 /* merge.c */
 
 /* A text that was read; text NULL: there is none. */

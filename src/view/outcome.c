@@ -30,7 +30,7 @@ void view_run_json(Json *json, const char *id, const RunFacts *facts) {
   json_real(json, "seconds", facts->seconds);
 }
 
-static bool is_stale(const LineageNode *node) { return node->needs != NEEDS_FOLLOWS; }
+static bool is_stale(const LineageNode *node) { return node->needs != NEEDS_FOLLOWS && node->needs != NEEDS_NOTHING; }
 
 void view_swap(Paint *paint, Arena *arena, const Plan *plan, const char *id, const SwapFacts *facts) {
   /* What a command reads is not known. */

@@ -111,9 +111,12 @@ static bool is_own_trigger(const RunbookFacts *facts, const LineageNode *node) {
 }
 
 static void lineage(Page *page, const RunbookFacts *facts) {
-  static const char *const todo[] = {[NEEDS_FOLLOWS] = "follows by itself",
+  static const char *const todo[] = {[NEEDS_NOTHING] = "is not touched",
+                                     [NEEDS_FOLLOWS] = "follows by itself",
                                      [NEEDS_REFRESH] = "must be refreshed after a publication",
                                      [NEEDS_CASCADE] = "must be backfilled too",
+                                     [NEEDS_REBUILD] = "must be built anew",
+                                     [NEEDS_PERSON] = "somebody must see to it",
                                      [NEEDS_UNKNOWN] = "nobody wrote down what it needs: ask before you publish"};
   Arena *arena = page->arena;
   page_heading(page, 2, "What feeds it and what it feeds");

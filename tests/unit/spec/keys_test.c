@@ -53,6 +53,10 @@ static const char *lines_of(Arena *arena, const SpecKey *key, const char *value)
   for (const char *dot; (dot = strchr(name, '.')) != NULL; name = dot + 1) {
     put_indent(&out, depth++);
     buf_printf(&out, "%.*s:\n", (int)(dot - name), name);
+    if (strncmp(name, "overrides.", 10) == 0) {
+      put_indent(&out, depth++);
+      buf_puts(&out, "weekly_delays:\n");
+    }
     if (depth > 1) continue;
     if (strncmp(name, "jobs.", 5) == 0) {
       put_indent(&out, depth++);

@@ -114,10 +114,40 @@ static void downstream(void **state) {
   refused_with("downstream: [{kind: job}]\n", "b.yaml:6:14", "needs a name",
                "downstream: [{kind: job}]\n             ^", "{name: delays dashboard");
   refused_with("downstream: [{name: a, needs: refrsh}]\n", "b.yaml:6:31",
-               "cannot be “refrsh”: it is one of follows, refresh",
+               "cannot be “refrsh”: it is one of nothing, follows, refresh",
                "downstream: [{name: a, needs: refrsh}]\n                              ^", "did you mean “refresh”?");
   refused_with("downstream: [[a]]\n", "b.yaml:6:14", "one text, not a list", "downstream: [[a]]\n             ^",
                "downstream:");
+}
+
+static void lineage_paths_and_overrides(void **state) {
+  ARENA_SCOPED arena = {0};
+  Spec spec =
+      parse_both(&arena, LEAST CONTROL,
+                 "lineage:\n  dbt: [target, /a/manifest.json]\n  openlineage: [\"http://h:5000\", e.ndjson]\n"
+                 "  required: yes\n"
+                 "  overrides: {monthly: {grain: month}, rolling: {window: 6, lookback: 2}, sum: {cumulative: yes}}\n");
+  assert_int_equal(spec.lineage.dbt.n, 2);
+  assert_string_equal(spec.lineage.dbt.items[0].text, "top/target");
+  assert_string_equal(spec.lineage.dbt.items[1].text, "/a/manifest.json");
+  assert_string_equal(spec.lineage.openlineage.items[0].text, "http://h:5000");
+  assert_string_equal(spec.lineage.openlineage.items[1].text, "top/e.ndjson");
+  assert_true(spec.lineage.required);
+  assert_int_equal(spec.lineage.n_overrides, 3);
+  assert_string_equal(spec.lineage.overrides[0].node.text, "monthly");
+  assert_string_equal(spec.lineage.overrides[0].grain.text, "month");
+  assert_int_equal(spec.lineage.overrides[1].window, 6);
+  assert_int_equal(spec.lineage.overrides[1].lookback, 2);
+  assert_true(spec.lineage.overrides[2].cumulative);
+}
+
+static void lineage_refused(void **state) {
+  refused_pipeline("lineage: {openlineage: \"http://me:secret@h\"}\n", "tidegate.yaml:1:24",
+                   "the URL of “lineage.openlineage” holds", "", "take it out");
+  refused_pipeline("lineage: {overrides: {monthly: month}}\n", "tidegate.yaml:1:32", "must be a map of grain, lookback",
+                   "lineage: {overrides: {monthly: month}}\n                               ^", "weekly_delays");
+  refused_pipeline("lineage: {overrides: {monthly: {window: -1}}}\n", "tidegate.yaml:1:41", "window",
+                   "lineage: {overrides: {monthly: {window: -1}}}\n                                        ^", "6");
 }
 
 int main(void) {
@@ -129,6 +159,8 @@ int main(void) {
       cmocka_unit_test(sources),
       cmocka_unit_test(tolerances),
       cmocka_unit_test(downstream),
+      cmocka_unit_test(lineage_paths_and_overrides),
+      cmocka_unit_test(lineage_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
