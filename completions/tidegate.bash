@@ -5,7 +5,7 @@ _tidegate() {
     [[ ${COMP_WORDS[i]} == -* ]] || { command=${COMP_WORDS[i]}; break; }
   done
   case $command in
-    '') words='--version --database --json --no-color --quiet --help init scan plan run diff swap rollback finish discard backfill snapshot check restore window status runbook gate hook doctor schedule help version' ;;
+    '') words='--version --database --json --no-color --quiet --help init scan plan run diff swap rollback finish discard backfill snapshot check restore impact window status runbook gate hook doctor schedule help version' ;;
     init) words=' --jobs --job --weeks --user --password-env --token-env --database --json --no-color --quiet --help' ;;
     scan) words=' --range --database --json --no-color --quiet --help' ;;
     plan) words=' --database --json --no-color --quiet --help' ;;
@@ -19,6 +19,7 @@ _tidegate() {
     snapshot) words=' --then --per-batch --no-wait --database --json --no-color --quiet --help' ;;
     check) words=' --database --json --no-color --quiet --help' ;;
     restore) words=' --database --json --no-color --quiet --help' ;;
+    impact) words=' --range --columns --upstream --all --format --output --database --json --no-color --quiet --help' ;;
     window) words=' --count --from --svg --database --json --no-color --quiet --help' ;;
     status) words=' --database --json --no-color --quiet --help' ;;
     runbook) words=' --format --output --check --database --json --no-color --quiet --help' ;;
@@ -26,7 +27,7 @@ _tidegate() {
     hook) words=' --database --json --no-color --quiet --help' ;;
     doctor) words=' --grant --publish --database --json --no-color --quiet --help' ;;
     schedule) words=' --dialect --zone --from --count --gap --overlap --day-and --interval --p95 --guard --jitter --start --end --database --json --no-color --quiet --help' ;;
-    help) words=' --database --json --no-color --quiet --help init scan plan run diff swap rollback finish discard backfill snapshot check restore window status runbook gate hook doctor schedule help version' ;;
+    help) words=' --database --json --no-color --quiet --help init scan plan run diff swap rollback finish discard backfill snapshot check restore impact window status runbook gate hook doctor schedule help version' ;;
     version) words=' --database --json --no-color --quiet --help' ;;
     *) words= ;;
   esac

@@ -101,6 +101,16 @@ size_t paint_columns(const char *text) {
   return columns;
 }
 
+void paint_cut(Buf *out, const char *text, size_t columns) {
+  BUF_SCOPED safe = {0};
+  paint_escape(&safe, text);
+  size_t used, n = fitting(buf_text(&safe), columns, &used);
+  bool cut = n < safe.len;
+  if (cut) n = fitting(buf_text(&safe), columns - 1, &used);
+  buf_append(out, buf_text(&safe), n);
+  if (cut) buf_puts(out, "…");
+}
+
 static void put_styled(Paint *paint, Style style, const char *safe) {
   bool coloured = paint->colour && style != STYLE_PLAIN && safe[0] != '\0';
   if (coloured) buf_puts(paint->out, style_codes[style]);

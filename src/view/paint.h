@@ -29,6 +29,8 @@ int paint_terminal_width(int fd);
 
 /* Appends the text with everything escaped that a terminal would act on. NULL writes "NULL". */
 void paint_escape(Buf *out, const char *text);
+/* The same, at most so many columns of it (at least 1); where something is cut off the last of them is "…". */
+void paint_cut(Buf *out, const char *text, size_t columns);
 /* How many columns an escaped text takes. */
 size_t paint_columns(const char *text);
 

@@ -1,0 +1,69 @@
+#ifndef TIDEGATE_VIEW_IMPACT_INT_H
+#define TIDEGATE_VIEW_IMPACT_INT_H
+
+#include "view/impact.h"
+
+/* What the renderings of impact share. Private to view/impact*.c. */
+
+/* How a need is shown. */
+typedef struct NeedLook {
+  Style style;
+  const char *means;       /* what is to be done, for a legend */
+  const char *light, *ink; /* colours by day: of the box, of its band and word */
+  const char *dark, *pale; /* the same by night */
+} NeedLook;
+const NeedLook *need_look(Needs needs);
+
+/* How many nodes need what. */
+typedef struct NeedCounts {
+  size_t of[NEEDS_COUNT_];
+} NeedCounts;
+/* "3 follows, 5 cascade": the heaviest first; "" when there are none. */
+const char *need_counts_text(Arena *arena, const NeedCounts *counts);
+
+/* "table, Feb 2013, by dbt manifest, 2 hours old": what is known of a node, with a separator of choice. */
+const char *impact_details(Arena *arena, const ImpactNode *node, const char *separator);
+/* "target", what a node needs, or upstream "". */
+const char *impact_word(const ImpactFacts *facts, size_t node);
+/* "reads a, b" or, upstream, "read by a, b": the nearer ones; at most so many. */
+const char *impact_nearer(Arena *arena, const ImpactFacts *facts, size_t node, size_t most);
+/* "dbt manifest target/manifest.json: 120 models, 2 hours old". */
+const char *impact_source_text(Arena *arena, const ImpactSource *source);
+/* "what is downstream of daily_delays". */
+const char *impact_title(Arena *arena, const ImpactFacts *facts);
+
+/*
+ * The tree that the graph is shown as: each node under one nearer neighbour, the last that it waits for.
+ */
+typedef struct ImpactTree {
+  size_t *first;  /* n + 1: facts->arrows[first[i]] up to first[i + 1] lead away from node i */
+  size_t *under;  /* the node that each stands under; SIZE_MAX: the target */
+  size_t *weight; /* nodes below and itself */
+} ImpactTree;
+void impact_tree(Arena *arena, const ImpactFacts *facts, ImpactTree *ret);
+
+/* A box of a picture: one node, or several that are shown as one. */
+typedef struct ImpactBox {
+  const char *title;
+  Needs needs;
+  unsigned level;
+  const size_t *members;
+  size_t n; /* 1: a node as it is */
+} ImpactBox;
+
+typedef struct ImpactBoxArrow {
+  size_t near, far; /* boxes */
+  bool back;        /* not to a higher level: part of a cycle */
+} ImpactBoxArrow;
+
+typedef struct ImpactBoxes {
+  ImpactBox *boxes;
+  ImpactBoxArrow *arrows; /* one a pair */
+  size_t n, n_arrows;
+  size_t *of; /* the box of each node */
+  unsigned levels;
+} ImpactBoxes;
+/* The first box is the target. */
+void impact_boxes(Arena *arena, const ImpactFacts *facts, ImpactSize size, ImpactBoxes *ret);
+
+#endif
