@@ -44,7 +44,13 @@ typedef struct CommandCase {
 } CommandCase;
 
 /* What a rule needs to know: each of these is looked up only when what stands before it has not denied. */
-typedef enum CommandNeeds { COMMAND_TEXT, COMMAND_PIPELINE, COMMAND_DATABASE } CommandNeeds;
+typedef enum CommandNeeds {
+  COMMAND_TEXT,
+  COMMAND_FILE, /* tidegate.yaml can be there or not */
+  COMMAND_PIPELINE,
+  COMMAND_CONNECTION, /* the same of the database */
+  COMMAND_DATABASE
+} CommandNeeds;
 
 /* One rule: adds its reasons, none when it has nothing against the command. */
 typedef struct CommandRule {

@@ -98,7 +98,8 @@ static bool mask_url(Masking *m) {
 static bool mask_value(Masking *m, size_t begin) {
   size_t at = m->at;
   char quote = open_quote(m->text, begin);
-  if (at < m->n && (m->text[at] == '"' || m->text[at] == '\'') && m->text[at] != quote) at++; /* "name" in JSON */
+  if (at + 1 < m->n && m->text[at] == '\\') at++; /* \"name\" in JSON in quotes */
+  if (at < m->n && (m->text[at] == '"' || m->text[at] == '\'') && (at > m->at || m->text[at] != quote)) at++;
   size_t gap = at;
   while (gap < m->n && (m->text[gap] == ' ' || m->text[gap] == '\t')) gap++;
   bool assigned = gap < m->n && (m->text[gap] == '=' || m->text[gap] == ':');

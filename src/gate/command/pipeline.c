@@ -46,7 +46,9 @@ bool command_open_database(CommandCase *c) {
 }
 
 void command_pipeline_missing(CommandCase *c, const char *rule) {
-  if (command_read_pipeline(c)) return;
+  bool sure = false;
+  for (size_t i = 0; i < c->report.n; i++) sure = sure || c->report.items[i].sure;
+  if (!sure || command_read_pipeline(c)) return;
   const char *where = c->trouble.where[0] == '\0' ? "" : c->trouble.where;
   command_because(c, rule, "what it writes, and when production runs, is unknown: %s%s%s", where,
                   *where == '\0' ? "" : ": ", c->trouble.message);

@@ -101,7 +101,13 @@ static void dangerous(CommandCase *c, const char *rule) {
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
-enum { TEXT = COMMAND_TEXT, PIPELINE = COMMAND_PIPELINE, DATABASE = COMMAND_DATABASE };
+enum {
+  TEXT = COMMAND_TEXT,
+  FILE_THERE = COMMAND_FILE,
+  PIPELINE = COMMAND_PIPELINE,
+  CONNECTION = COMMAND_CONNECTION,
+  DATABASE = COMMAND_DATABASE
+};
 
 static const CommandRule rules[] = {
 #define RULE(name, needs, what, judge) {name, (CommandNeeds)needs, judge},
@@ -124,8 +130,11 @@ const CommandRule *command_rule_table(size_t *ret_n) {
 }
 
 const CommandRuleFacts *command_rules(size_t *ret_n) {
-  static const char *const needs[] = {
-      [COMMAND_TEXT] = "the text", [COMMAND_PIPELINE] = "tidegate.yaml", [COMMAND_DATABASE] = "the database"};
+  static const char *const needs[] = {[COMMAND_TEXT] = "the text",
+                                      [COMMAND_FILE] = "tidegate.yaml",
+                                      [COMMAND_PIPELINE] = "tidegate.yaml",
+                                      [COMMAND_CONNECTION] = "the database",
+                                      [COMMAND_DATABASE] = "the database"};
   static _Thread_local CommandRuleFacts table[N_RULES];
   for (size_t i = 0; i < N_RULES; i++)
     table[i] = (CommandRuleFacts){facts[i].name, needs[facts[i].needs], facts[i].what};

@@ -146,6 +146,52 @@ static void what_is_wrong_with_a_job(void **state) {
                "top of tidegate.yaml");
 }
 
+/* What the gate in front of other tools' commands needs to know of a job. */
+static void what_other_tools_call_a_job(void **state) {
+  ARENA_SCOPED arena = {0};
+  Spec spec = parse_both(&arena, LEAST CONTROL,
+                         "jobs:\n"
+                         "  load: {writes: t, names: [a, \"dbt:b\"], dates: -1d, per_date: 90s,\n"
+                         "         shadow: {parameter: --to shadow, role: etl}}\n"
+                         "  plain: {writes: t}\n"
+                         "gate: {override: approver, approvers: [ada, grace]}\n");
+  const SpecJob *job = &spec.jobs[0];
+  assert_int_equal(job->names.n, 2);
+  assert_string_equal(job->names.items[1].text, "dbt:b");
+  assert_int_equal(job->dates, -1);
+  assert_true(job->per_date == 90);
+  assert_string_equal(job->shadow_parameter.text, "--to shadow");
+  assert_string_equal(job->shadow_role.text, "etl");
+  job = &spec.jobs[1];
+  assert_true(job->names.n == 0 && job->dates == 0 && job->per_date < 0 && job->shadow_role.text == NULL);
+  assert_int_equal(spec.override, OVERRIDE_APPROVER);
+  assert_int_equal(spec.approvers.n, 2);
+  assert_int_equal(parse_both(&arena, LEAST CONTROL, "owner: x\n").override, OVERRIDE_ALLOW);
+  assert_int_equal(parse_both(&arena, LEAST CONTROL, "gate: {override: role, role: boss}\n").override, OVERRIDE_ROLE);
+  assert_int_equal(parse_both(&arena, LEAST CONTROL, "jobs: {a: {writes: t, dates: +2d}}\n").jobs[0].dates, 2);
+}
+
+static void what_is_wrong_with_what_other_tools_call_it(void **state) {
+  static const char *const shifts[] = {"1", "-1h", "d", "1d2", "400d", "1.5d"};
+  for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
+    ARENA_SCOPED arena = {0};
+    const char *line = arena_printf(&arena, "jobs: {a: {writes: t, dates: %s}}", shifts[i]);
+    refused_pipeline(arena_printf(&arena, "%s\n", line), "tidegate.yaml:1:30", "whole days with a sign",
+                     arena_printf(&arena, "%s\n                             ^", line), "dates: -1d");
+  }
+  refused_pipeline(
+      "jobs: {a: {writes: t, shadow: {role: r}}}\n", "tidegate.yaml:1:38", "by parameter and role together",
+      "jobs: {a: {writes: t, shadow: {role: r}}}\n                                     ^", "shadow: {parameter:");
+  refused_pipeline("gate: {override: maybe}\n", "tidegate.yaml:1:18", "must be allow, forbid, role or approver",
+                   "gate: {override: maybe}\n                 ^", "override: approver");
+  refused_pipeline("gate: {override: role}\n", "tidegate.yaml:1:1", "which role is not said",
+                   "gate: {override: role}\n^", "role: backfill_override");
+  refused_pipeline("gate: {overide: role}\n", "tidegate.yaml:1:8", "unknown key “overide” inside “gate”",
+                   "gate: {overide: role}\n       ^", "did you mean “override”?");
+  refused_with("gate: {override: forbid}\n", "b.yaml:6:1", "top of tidegate.yaml only", "gate: {override: forbid}\n^",
+               "");
+}
+
 static void what_is_wrong_with_a_question(void **state) {
   refused_with("production: {live: {application: a, role: }}\n", "b.yaml:6:37", "“production.live.role” has no value",
                "production: {live: {application: a, role: }}\n                                    ^",
@@ -206,6 +252,8 @@ int main(void) {
       cmocka_unit_test(production_is_a_job_too),
       cmocka_unit_test(every_way_to_ask),
       cmocka_unit_test(what_is_wrong_with_a_job),
+      cmocka_unit_test(what_other_tools_call_a_job),
+      cmocka_unit_test(what_is_wrong_with_what_other_tools_call_it),
       cmocka_unit_test(what_is_wrong_with_a_question),
       cmocka_unit_test(freezes),
   };

@@ -21,6 +21,7 @@ static const char *beside(const char *name) {
                 {"recompute.timeout", "command: [a]"},
                 {"downstream.name", NULL},
                 {"downstream.", "name: x"},
+                {"gate.override", "role: r"},
                 {"jobs.writes", NULL},
                 {"jobs.", "writes: [x]"}};
   for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
@@ -31,12 +32,16 @@ static const char *beside(const char *name) {
 /* A new line, this deep inside. */
 static void put_indent(Buf *out, int depth) { buf_printf(out, "%*s", 2 * depth, ""); }
 
-/* What a way of asking whether a job runs needs beside one of its keys. */
+/* What a way of asking whether a job runs, or a shadow, needs beside one of its keys. */
 static void put_company(Buf *out, int depth, const char *whole, const char *name) {
   static const char *const airflow[] = {"url: \"http://h\"", "dag: d"};
   if (strstr(whole, ".live.heartbeat") != NULL && strcmp(name, "heartbeat") == 0) {
     put_indent(out, depth);
     buf_puts(out, "heartbeat_within: 2m\n");
+  }
+  if (strstr(whole, ".shadow.") != NULL) {
+    put_indent(out, depth);
+    buf_puts(out, strcmp(name, "role") == 0 ? "parameter: p\n" : "role: r\n");
   }
   for (size_t i = 0; i < 2 && strstr(whole, ".live.airflow.") != NULL; i++) {
     if (strncmp(airflow[i], name, 3) == 0) continue;
