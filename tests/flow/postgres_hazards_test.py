@@ -732,7 +732,7 @@ class Seen(Scene):
         self.sql("CREATE TABLE seen(name text, setting text)")
         self.sql("CREATE OR REPLACE FUNCTION barrier() RETURNS int LANGUAGE plpgsql AS $$BEGIN PERFORM dblink_like(); RETURN 0; END$$;"
                  "CREATE FUNCTION dblink_like() RETURNS void LANGUAGE plpgsql AS $$DECLARE n text; BEGIN FOREACH n IN ARRAY ARRAY['statement_timeout', 'lock_timeout', "
-                 "'idle_in_transaction_session_timeout', 'client_connection_check_interval'] LOOP IF current_setting(n) IN ('0', '0ms') THEN RAISE 'no %', n; END IF; END LOOP; "
+                 "'idle_in_transaction_session_timeout', 'client_connection_check_interval'] LOOP IF current_setting(n, n LIKE 'client%' AND current_setting('server_version_num')::int < 140000) IN ('0', '0ms') THEN RAISE 'no %', n; END IF; END LOOP; "
                  "IF current_setting('row_security') <> 'off' OR current_setting('session_replication_role') <> 'origin' THEN RAISE 'unsafe'; END IF; END$$")
         self.tidegate("run", spec)
 
