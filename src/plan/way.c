@@ -35,7 +35,22 @@ static void estimate(Plan *plan) {
   way->replaced = (WayCost){.seconds = recompute + rows * REPLACE_SECONDS,
                             .lock = rows * (REPLACE_LOCK + COUNT_SECONDS),
                             .wal = rows * plan_change_wal(plan)};
-  way->measured = true;
+}
+
+/* A swap that needs its lock for longer than it may have it is given up: better told before the work than after it. */
+static void warn_of_lock(Arena *arena, Plan *plan) {
+  const PlanWay *way = &plan->way;
+  const WayCost *costs[] = {
+      [WAY_CHANGES] = &way->changes, [WAY_EXCHANGE] = &way->exchanged, [WAY_REPLACE] = &way->replaced};
+  double lock = costs[plan->shape.way]->lock, most = plan->spec.budget.swap_lock;
+  char needed[32], given[32];
+  if (lock <= most) return;
+  duration_label(lock, needed);
+  duration_label(most, given);
+  plan_warn(arena, plan,
+            "the swap is expected to hold its lock for about %s, and `budget: swap_lock` gives it up after %s: give it "
+            "more, or backfill the range in parts",
+            needed, given);
 }
 
 /* Why nothing but row by row can be, before the engine is asked; NULL: it may be. */
@@ -96,7 +111,7 @@ static void choose(Arena *arena, Plan *plan, bool exchangeable) {
                            : percent;
 }
 
-bool plan_measure_way(Arena *arena, Engine *engine, Plan *plan, Error *err) {
+static bool find_way(Arena *arena, Engine *engine, Plan *plan, Error *err) {
   PlanWay *way = &plan->way;
   bool exchangeable;
   *way = (PlanWay){.why = "this engine has no partitions to exchange"};
@@ -110,8 +125,15 @@ bool plan_measure_way(Arena *arena, Engine *engine, Plan *plan, Error *err) {
     return false;
   if ((plan->spec.publish == PUBLISH_EXCHANGE && !exchangeable) || (!exchangeable && !way->replaceable))
     return wanted_in_vain(plan, err);
-  estimate(plan);
+  way->measured = true;
   choose(arena, plan, exchangeable);
+  return true;
+}
+
+bool plan_measure_way(Arena *arena, Engine *engine, Plan *plan, Error *err) {
+  if (!find_way(arena, engine, plan, err)) return false;
+  estimate(plan);
+  if (engine->ops->replace_facts != NULL) warn_of_lock(arena, plan); /* the seconds a row are PostgreSQL's */
   return true;
 }
 

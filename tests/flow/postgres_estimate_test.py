@@ -58,6 +58,13 @@ class Estimates(PostgresFlow):
         self.assertRegex(told, r"estimate +about .* to recompute and compare all dates; 25\.0 % of the rows change: WAL ")
         self.assertRegex(told, r"by EXPLAIN \(\d+ rows of 12 bytes, cost \d+\) and .* recomputed for trial \(4000 rows, ")
 
+    def test_a_swap_that_needs_its_lock_for_longer_than_it_may(self):
+        """Told before the work: 30,000 rows that change need more than a tenth of a second, and less than ten."""
+        self.assertEqual([text for text in self.planned()["warnings"] if "hold its lock" in text], [])
+        self.file = self.spec(SPEC, budget="budget: {swap_lock: 100ms}")
+        told = self.tidegate("plan", self.file).out
+        self.assertRegex(told, r"expected to hold its lock for about 1\d\d ms, and `budget: swap_lock` gives it up after 100 ms")
+
     def test_what_was_said_and_what_it_was(self):
         """The WAL of the run and the swap, within a factor of 2; full pages are off on this server."""
         estimate = self.planned()["estimate"]
