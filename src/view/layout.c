@@ -200,7 +200,7 @@ bool layout_possible(void) { return true; }
 
 bool layout_fill(Arena *arena, Layout *layout, Error *err) {
   BUF_SCOPED answer = {0};
-  Graphviz it;
+  Graphviz it = {0};
   if (layout->n > TOO_MANY || layout->n_arrows > 4 * TOO_MANY) {
     error_set(err, ERR_USAGE, "a picture of %zu boxes and %zu arrows cannot be read, and takes hours to draw",
               layout->n, layout->n_arrows);
