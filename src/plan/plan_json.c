@@ -78,6 +78,36 @@ static void put_sources(const Plan *plan, Json *json) {
   json_array_end(json);
 }
 
+/* Of the node's own grain, both ends included. */
+static void put_node_dates(const Plan *plan, Json *json, const LineageNode *node) {
+  const Zone *zone = plan->shape.codec.zone;
+  char first[32], last[32];
+  if (!node->ranged) return;
+  grain_label(node->grain, zone, node->range.from, first);
+  grain_label(node->grain, zone, grain_floor(node->grain, zone, node->range.to - 1), last);
+  json_text(json, "first", first);
+  json_text(json, "last", last);
+  json_text(json, "grain", grain_name(node->grain));
+  json_bool(json, "assumed", node->assumed);
+}
+
+static void put_lineage(const Plan *plan, Json *json) {
+  size_t n = 0;
+  const GraphSource *sources = plan->radius.graph == NULL ? NULL : graph_sources(plan->radius.graph, &n);
+  json_array(json, "read");
+  for (size_t i = 0; i < n; i++) {
+    char at[40];
+    instant_rfc3339(sources[i].made_at, zone_utc(), at);
+    json_object(json, NULL);
+    json_text(json, "reader", sources[i].reader);
+    json_text(json, "path", sources[i].path);
+    json_text(json, "made_at", sources[i].made_at == 0 ? NULL : at);
+    json_text(json, "failed", sources[i].failed);
+    json_object_end(json);
+  }
+  json_array_end(json);
+}
+
 static void put_radius(const Plan *plan, Json *json) {
   json_object(json, "blast_radius");
   json_array(json, "nodes");
@@ -89,9 +119,15 @@ static void put_radius(const Plan *plan, Json *json) {
     json_text(json, "via", node->via);
     json_text(json, "needs", needs_name(node->needs));
     json_text(json, "reader", node->reader);
+    json_text(json, "why", node->why);
+    json_int(json, "level", node->level);
+    put_node_dates(plan, json, node);
     json_object_end(json);
   }
   json_array_end(json);
+  put_lineage(plan, json);
+  plan_json_texts(json, "cycles", plan->radius.cycles, plan->radius.n_cycles);
+  json_text(json, "finding", plan->radius.finding);
   plan_json_texts(json, "not_read", plan->radius.blind, plan->radius.n_blind);
   json_object_end(json);
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "view/radius.h"
 #include "view/words.h"
 
 static void json_counts(Json *json, const ChangeCounts *counts) {
@@ -30,8 +31,6 @@ void view_run_json(Json *json, const char *id, const RunFacts *facts) {
   json_real(json, "seconds", facts->seconds);
 }
 
-static bool is_stale(const LineageNode *node) { return node->needs != NEEDS_FOLLOWS && node->needs != NEEDS_NOTHING; }
-
 void view_swap(Paint *paint, Arena *arena, const Plan *plan, const char *id, const SwapFacts *facts) {
   /* What a command reads is not known. */
   const char *sources = plan->recompute != NULL ? "sources unchanged ✓  " : "";
@@ -39,32 +38,17 @@ void view_swap(Paint *paint, Arena *arena, const Plan *plan, const char *id, con
              facts->verified ? "  production is what was recomputed ✓" : "");
   paint_verdict(paint, STYLE_GOOD, "SWAPPED", "%s, %s under the lock. Undo: tidegate rollback %s",
                 words_changes(arena, &facts->counts), words_duration(arena, facts->lock_seconds), id);
-  const char *label = "stale";
-  for (size_t i = 0; i < plan->radius.n; i++) {
-    const LineageNode *node = &plan->radius.nodes[i];
-    if (!is_stale(node)) continue;
-    paint_verdict(paint, STYLE_WARN, label, "%s (%s): it was made from the old rows", node->name,
-                  needs_name(node->needs));
-    label = "";
-  }
+  view_stale(paint, arena, plan, id);
 }
 
-void view_swap_json(Json *json, const Plan *plan, const char *id, const SwapFacts *facts) {
+void view_swap_json(Json *json, Arena *arena, const Plan *plan, const char *id, const SwapFacts *facts) {
   json_text(json, "id", id);
   json_text(json, "state", "swapped");
   json_counts(json, &facts->counts);
   json_real(json, "lock_seconds", facts->lock_seconds);
   json_int(json, "tries", facts->tries);
   json_bool(json, "verified", facts->verified);
-  json_array(json, "stale");
-  for (size_t i = 0; i < plan->radius.n; i++) {
-    if (!is_stale(&plan->radius.nodes[i])) continue;
-    json_object(json, NULL);
-    json_text(json, "name", plan->radius.nodes[i].name);
-    json_text(json, "needs", needs_name(plan->radius.nodes[i].needs));
-    json_object_end(json);
-  }
-  json_array_end(json);
+  view_stale_json(json, arena, plan);
 }
 
 void view_conflicts(Paint *paint, Arena *arena, const Conflicts *conflicts) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "view/findings.h"
+#include "view/radius.h"
 #include "view/verdict.h"
 #include "view/window.h"
 #include "view/words.h"
@@ -68,18 +69,6 @@ static void put_reads(Paint *paint, Arena *arena, const Plan *plan) {
   }
   if (plan->n_sources == 0) paint_line(paint, label, "no table that could be looked at");
   if (plan->overlay) paint_line(paint, "", "itself: batches go in date order, each sees the ones before it");
-}
-
-static void put_feeds(Paint *paint, Arena *arena, const Plan *plan) {
-  const char *text = "";
-  for (size_t i = 0; i < plan->radius.n; i++) {
-    const LineageNode *node = &plan->radius.nodes[i];
-    bool table = node->kind == NULL || strcmp(node->kind, "table") == 0;
-    text = arena_printf(arena, "%s%s%s (%s%s%s)", text, i == 0 ? "" : "  ", node->name, table ? "" : node->kind,
-                        table ? "" : ", ", needs_name(node->needs));
-  }
-  paint_line(paint, "feeds", "%s", plan->radius.n == 0 ? "nothing that is known" : text);
-  for (size_t i = 0; i < plan->radius.n_blind; i++) paint_line(paint, "", "not read: %s", plan->radius.blind[i]);
 }
 
 /* The lightest date in which a change is expected; the first date when the recompute reads the target. */
@@ -196,7 +185,7 @@ void view_plan(Paint *paint, Arena *arena, const Plan *plan, const Verdict *verd
   paint_line(paint, "correct", "%s", plan->spec.correct.text);
   put_control(paint, arena, plan);
   put_reads(paint, arena, plan);
-  put_feeds(paint, arena, plan);
+  view_feeds(paint, arena, plan);
   paint_line(paint, "window", "%s", view_window_text(arena, plan, verdict, plan->planned_at));
   view_jobs(paint, arena, plan, plan->planned_at);
   paint_line(paint, "batches", "%s", view_batches_text(arena, plan));
