@@ -78,6 +78,7 @@ static int print(Session *session) {
   }
   if (!choose_format(session, &format, &err) || !runbook_look(session, session_word(session, 0), &look, &err))
     return session_fail(session, &err);
+  look.now.pictures = format == PAGE_HTML;
   Page page = view_runbook(&session->arena, &look.now);
   const char *mark = runbook_mark(&session->arena, look.now.target, look.digest);
   page_render(&text, &session->arena, &page, format, file == NULL ? NULL : mark);

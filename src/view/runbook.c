@@ -103,42 +103,10 @@ static void put_sources(Page *page, const RunbookFacts *facts) {
   if (!any) page_fact(page, "is made from", NULL);
 }
 
-/* What is done about the target's own triggers is said by `triggers`. */
-static bool is_own_trigger(const RunbookFacts *facts, const LineageNode *node) {
-  for (size_t i = 0; facts->table != NULL && i < facts->table->n_triggers; i++)
-    if (strcmp(node->kind, "trigger") == 0 && strcmp(facts->table->triggers[i].name, node->name) == 0) return true;
-  return false;
-}
-
 static void lineage(Page *page, const RunbookFacts *facts) {
-  static const char *const todo[] = {[NEEDS_NOTHING] = "is not touched",
-                                     [NEEDS_FOLLOWS] = "follows by itself",
-                                     [NEEDS_REFRESH] = "must be refreshed after a publication",
-                                     [NEEDS_CASCADE] = "must be backfilled too",
-                                     [NEEDS_REBUILD] = "must be built anew",
-                                     [NEEDS_PERSON] = "somebody must see to it",
-                                     [NEEDS_UNKNOWN] = "nobody wrote down what it needs: ask before you publish"};
-  Arena *arena = page->arena;
   page_heading(page, 2, "What feeds it and what it feeds");
   put_sources(page, facts);
-  const BlastRadius *radius = facts->radius;
-  for (size_t i = 0; radius != NULL && i < radius->n; i++) {
-    const LineageNode *node = &radius->nodes[i];
-    bool own = node->needs == NEEDS_UNKNOWN && is_own_trigger(facts, node);
-    page_fact(page, i == 0 ? "feeds" : "",
-              arena_printf(arena, "%s (%s): %s", node->name, node->kind,
-                           own ? "its own, see “What the table is”" : todo[node->needs]));
-  }
-  if (radius != NULL) {
-    if (radius->n == 0) page_fact(page, "feeds", "nothing that the database or tidegate.yaml know of");
-    return;
-  }
-  for (size_t i = 0; i < facts->spec->n_downstream; i++) {
-    const SpecDownstream *node = &facts->spec->downstream[i];
-    page_fact(page, i == 0 ? "feeds" : "",
-              arena_printf(arena, "%s (%s): %s", node->name.text, node->kind, node->needs));
-  }
-  page_fact(page, facts->spec->n_downstream == 0 ? "feeds" : "", "what the database knows of was not seen");
+  runbook_downstream(page, facts);
 }
 
 /* ---- when work is allowed, and how much ------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@ typedef struct RunbookFacts {
   const Plan *plan;                        /* of it, when it still resolves */
   const char *changes, *shadow, *snapshot; /* EngineOps.object_name of that backfill's, or of "ID"'s */
   const BlastRadius *radius;
+  bool pictures; /* the page will be HTML */
   Instant now;
 } RunbookFacts;
 

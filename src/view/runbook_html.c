@@ -37,6 +37,8 @@ static const char head[] =
     "pre { background: var(--soft); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem;"
     " overflow-x: auto; overflow-wrap: normal; }\n"
     "pre code { background: none; padding: 0; font-size: 1em; }\n"
+    "figure { margin: 1rem 0; overflow: auto; max-height: 85vh; border: 1px solid var(--line); border-radius: .5rem; "
+    "}\n"
     ".look, .never { border-left: .25rem solid var(--look); padding: .1rem 0 .1rem .75rem; margin: .75rem 0; }\n"
     ".look b { color: var(--look); }\n"
     ".never { border-color: var(--stop); }\n"
@@ -104,6 +106,10 @@ static void put(Buf *out, Arena *arena, const Page *page, size_t i) {
   const PageBlock *block = &page->blocks[i];
   if (block->kind == PAGE_HEADING) {
     heading(out, arena, block);
+    return;
+  }
+  if (block->kind == PAGE_PICTURE) {
+    buf_puts(out, block->text);
     return;
   }
   if (block->kind == PAGE_CODE) {

@@ -64,6 +64,8 @@ const char *hand_quoted(Arena *arena, const char *prefix, const char *name, char
 /* The lines by which a session knows the range [from, to) as :from and :to; from == to: places to fill in. */
 const char *hand_range(const Hand *hand, DateRange range);
 
+/* runbook_lineage.c: what is made from the target, what each needs, and for HTML a picture of it */
+void runbook_downstream(Page *page, const RunbookFacts *facts);
 /* runbook_jobs.c */
 void runbook_jobs(Page *page, const RunbookFacts *facts);
 /* runbook_windows.c: the next ones as text, or why they cannot be told */

@@ -75,6 +75,7 @@ static void put(Buf *out, Arena *arena, const Page *page, size_t i) {
   static const char *const before[] = {
       [PAGE_TEXT] = "",   [PAGE_ITEM] = "- ", [PAGE_BEFORE] = "> **Look first.** ", [PAGE_NEVER] = "> **Do not** ",
       [PAGE_FACT] = "| ", [PAGE_CODE] = ""};
+  if (block->kind == PAGE_PICTURE) return;
   if (block->kind == PAGE_CODE) {
     code(out, arena, block);
     return;

@@ -79,6 +79,8 @@ void page_code(Page *page, const char *language, const char *text) {
   block->label = language;
 }
 
+void page_picture(Page *page, const char *html) { add(page, PAGE_PICTURE, html)->passing = true; }
+
 void page_digest(const Page *page, char text[33]) {
   BUF_SCOPED all = {0};
   for (size_t i = 0; i < page->n; i++) {

@@ -16,7 +16,8 @@ typedef enum PageKind {
   PAGE_BEFORE, /* what to look at before the step */
   PAGE_NEVER,  /* what not to do */
   PAGE_FACT,   /* a label and what it is */
-  PAGE_CODE
+  PAGE_CODE,
+  PAGE_PICTURE /* for HTML alone: markup as it is, of which everything from outside is escaped already */
 } PageKind;
 
 typedef struct PageBlock {
@@ -39,6 +40,8 @@ void page_heading(Page *page, int level, const char *format, ...) __attribute__(
 void page_say(Page *page, PageKind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void page_fact(Page *page, const char *label, const char *text);
 void page_code(Page *page, const char *language, const char *text);
+/* Not in the digest: what it shows stands elsewhere in words. */
+void page_picture(Page *page, const char *html);
 
 /* 32 hex digits over all that does not pass: the same for every rendering. */
 void page_digest(const Page *page, char text[33]);

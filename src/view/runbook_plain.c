@@ -79,6 +79,7 @@ static void put(Buf *out, Arena *arena, const Page *page, size_t i) {
                                       [PAGE_NEVER] = "    DO NOT ",
                                       [PAGE_FACT] = ""};
   const PageBlock *block = &page->blocks[i];
+  if (block->kind == PAGE_PICTURE) return;
   bool last = i + 1 == page->n || page->blocks[i + 1].kind != block->kind;
   if (block->kind == PAGE_HEADING) {
     heading(out, arena, block);
