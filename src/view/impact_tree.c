@@ -6,7 +6,7 @@
 
 /* The graph as a tree in the terminal: a node stands in full once, and is named where else it belongs. */
 
-enum { LINES = 60, NAME_MOST = 56, NAME_LEAST = 20, DETAILS = 26, NEED = 8, DEEPEST = 200 };
+enum { LINES = 60, NAME_MOST = 56, NAME_LEAST = 20, DETAILS = 26, NEED = 8, DEEPEST = 200, LONGEST = 160 };
 
 void impact_tree(Arena *arena, const ImpactFacts *facts, ImpactTree *ret) {
   ImpactTree tree = {arena_array(arena, facts->n + 1, sizeof *tree.first), arena_array(arena, facts->n, sizeof(size_t)),
@@ -173,7 +173,7 @@ static void put_node(Paint *paint, Arena *arena, const ImpactFacts *facts, const
   paint_styled(paint, need_look(node->needs)->style, word);
   size_t taken = column + 2 + paint_columns(word);
   const char *more = impact_details(arena, node, ", ");
-  size_t left = paint->width == 0                          ? SIZE_MAX
+  size_t left = paint->width == 0                          ? LONGEST
                 : (size_t)paint->width > column + 2 + need ? (size_t)paint->width - column - 2 - need
                                                            : 0;
   if (more[0] != '\0' && left >= 8) {
