@@ -14,7 +14,8 @@
  */
 
 typedef uint32_t NodeId;
-enum { GRAPH_NONE = UINT32_MAX, GRAPH_MAX_SOURCES = 64 };
+#define GRAPH_NONE UINT32_MAX
+enum { GRAPH_MAX_SOURCES = 64 };
 
 /* One name of a node. Texts are copied. */
 typedef struct GraphName {

@@ -35,16 +35,16 @@ static void read_environ(const char *pid, Buf *ret) {
   close(file);
 }
 
-static bool has_variable(const Buf *environ, const char *variable) {
-  const char *text = buf_text(environ);
-  for (size_t at = 0; at < environ->len; at += strnlen(text + at, environ->len - at) + 1)
+static bool has_variable(const Buf *settings, const char *variable) {
+  const char *text = buf_text(settings);
+  for (size_t at = 0; at < settings->len; at += strnlen(text + at, settings->len - at) + 1)
     if (strcmp(text + at, variable) == 0) return true;
   return false;
 }
 
 static size_t each_tool(const BackfillRecord *record, int signal_number, int *ret_pid) {
   ARENA_SCOPED arena = {0};
-  BUF_SCOPED environ = {0};
+  BUF_SCOPED settings = {0};
   const char *variable = arena_printf(&arena, OPENED_VARIABLE "=%s", opened_mark(&arena, record));
   size_t found = 0;
   DIR *processes = opendir("/proc");
@@ -52,8 +52,8 @@ static size_t each_tool(const BackfillRecord *record, int signal_number, int *re
   for (const struct dirent *entry; (entry = readdir(processes)) != NULL;) {
     int pid = atoi(entry->d_name);
     if (pid <= 1 || pid == getpid()) continue;
-    read_environ(entry->d_name, &environ);
-    if (!has_variable(&environ, variable)) continue;
+    read_environ(entry->d_name, &settings);
+    if (!has_variable(&settings, variable)) continue;
     found++;
     *ret_pid = pid;
     if (signal_number != 0) kill(pid, signal_number);

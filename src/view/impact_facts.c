@@ -6,7 +6,8 @@
 
 /* From the graph of lineage to what is shown of it. */
 
-enum { NOT_SHOWN = UINT32_MAX, MOST_JOINS = 200 };
+#define NOT_SHOWN UINT32_MAX
+enum { MOST_JOINS = 200 };
 
 typedef struct Making {
   Arena *arena;

@@ -158,8 +158,8 @@ static void test_what_is_no_question_is_closed(void **state) {
                                        "{} {}",
                                        "\xff\xfe",
                                        "{\"x\":\"\xff\"}",
-                                       "{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\","
-                                       "\"tool_input\":{\"command\":\"ls\\u0000airflow dags backfill\"}}"};
+                                       ("{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\","
+                                        "\"tool_input\":{\"command\":\"ls\\u0000airflow dags backfill\"}}")};
   static const char *const places[] = {"claude-code", "codex", "gemini", "cursor", "airflow"};
   ARENA_SCOPED arena = {0};
   (void)state;
