@@ -23,7 +23,7 @@ _tidegate() {
     window) words=' --count --from --svg --database --json --no-color --quiet --help' ;;
     status) words=' --database --json --no-color --quiet --help' ;;
     runbook) words=' --format --output --check --database --json --no-color --quiet --help' ;;
-    gate) words=' --command --place --override --last --classify --database --json --no-color --quiet --help' ;;
+    gate) words=' --command --place --override --draft --last --classify --database --json --no-color --quiet --help' ;;
     hook) words=' --database --json --no-color --quiet --help' ;;
     doctor) words=' --grant --publish --database --json --no-color --quiet --help' ;;
     schedule) words=' --dialect --zone --from --count --gap --overlap --day-and --interval --p95 --guard --jitter --start --end --database --json --no-color --quiet --help' ;;

@@ -12,6 +12,7 @@ static const CliOption options[] = {
     {"command", '\0', "TEXT", "judge a command line, as bash reads it; - reads standard input"},
     {"place", '\0', "NAME", "where it was typed, for the record; shell unless given"},
     {"override", '\0', "REASON", "let it run in spite of the rules, where that is allowed; it is written down"},
+    {"draft", '\0', "FILE", "write a draft of the spec for the command behind -- or of --command; - prints it"},
     {"last", '\0', "N", "how many verdicts log shows; 50 unless given"},
     {"classify", '\0', "TEXT",
      "say whether a command line starts a backfill with another tool; - reads standard input"},
@@ -43,6 +44,8 @@ const Command command_gate = {
         "Every verdict on such a command is written into the ledger, secrets masked: `tidegate gate log`. --override "
         "lets one run in spite of the rules, unless gate.override in tidegate.yaml forbids it or asks for a role or a "
         "second person, who types `tidegate gate approve ID`.\n\n"
+        "--draft FILE judges nothing: it writes the spec for the same dates by the same command, batch by batch, with "
+        "FILL IN where only a person knows, and says what to type then. A file that exists stays as it is.\n\n"
         "--classify is plumbing for scripts and tests, and its output is stable: it reads a command line as bash would "
         "and needs neither spec nor database. The first line is `trigger`, `not_trigger` or `ask` (not understood, and "
         "it names such a tool); then comes a line a trigger: system, target, first and last date (both included), with "

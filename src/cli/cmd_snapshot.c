@@ -7,6 +7,7 @@
 #include "cli/session.h"
 #include "cli/steps.h"
 #include "cli/stop.h"
+#include "gate/command/offer.h"
 #include "run/in_place.h"
 #include "view/outcome.h"
 #include "view/progress.h"
@@ -162,14 +163,27 @@ static bool read_per_batch(Session *session, int64_t *ret, Error *err) {
   return error_set(err, ERR_USAGE, "--per-batch takes a number of dates, from 1: %s", text);
 }
 
+/* A line with its own dates would write the whole range each time. */
+static bool check_line(Session *session, const char *line, Error *err) {
+  Arena *arena = &session->arena;
+  const char *why;
+  if (line == NULL || strstr(line, "TIDEGATE_") != NULL) return true;
+  TriggerReport report = trigger_classify_apart(arena, line, strlen(line));
+  if (report.n != 1 || report.items[0].from == NULL) return true;
+  const char *placed = offer_line(arena, line, strlen(line), &report, 0, &why);
+  if (placed == NULL) return true;
+  error_set(err, ERR_USAGE, "the command names dates of its own, and would write them all in every batch");
+  return error_hint(err, "write: --then \"%s\"", placed);
+}
+
 static int run(Session *session) {
   SnapshotFacts facts;
   Error err;
   const char *line = args_value(session->args, "then");
   bool wait = !args_has(session->args, "no-wait");
   int64_t per_batch;
-  if (!read_per_batch(session, &per_batch, &err) || !session_spec(session, session_word(session, 0), &err) ||
-      (line != NULL && !find_begun(session, &err)))
+  if (!read_per_batch(session, &per_batch, &err) || !check_line(session, line, &err) ||
+      !session_spec(session, session_word(session, 0), &err) || (line != NULL && !find_begun(session, &err)))
     return step_fail(session, &err);
   if (session->record.id != NULL) return run_tool(session, line, per_batch, wait);
   if (!take_snapshot(session, wait && line != NULL, &facts, &err)) return step_fail(session, &err);

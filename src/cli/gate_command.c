@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gate/command/command.h"
+#include "gate/command/offer.h"
 
 /* Other tools' commands: what they are, and whether they may run. */
 
@@ -71,7 +72,39 @@ int gate_classify(Session *session, const char *given) {
 
 /* ---- may it run? ------------------------------------------------------------------------------------------------- */
 
+static void tell_draft(Session *session, const Offer *offer, bool written) {
+  if (session->json) {
+    Json json = session_object(session);
+    json_text(&json, "file", written ? offer->path : NULL);
+    json_text(&json, "spec", offer->yaml);
+    json_text(&json, "line", offer->line);
+    json_text(&json, "why_not", offer->why_not);
+    json_text(&json, "backfill", offer->backfill);
+    json_text(&json, "snapshot", offer->snapshot);
+    session_object_end(session, &json);
+  } else if (!written) {
+    buf_puts(&session->buffer, offer->yaml);
+  } else {
+    buf_printf(&session->buffer, "%s written. Fill in what it says FILL IN, then one of:\n  %s\n  %s\n", offer->path,
+               offer->backfill, offer->snapshot);
+  }
+}
+
+static int draft(Session *session, const char *file, const char *text, size_t n) {
+  CommandAsk ask = {.text = text, .n = n};
+  bool print = strcmp(file, "-") == 0;
+  Offer offer;
+  Error err;
+  if (!command_draft(&session->arena, &ask, print ? NULL : file, &offer, &err) ||
+      (!print && !offer_write(&offer, &err)))
+    return session_fail(session, &err);
+  tell_draft(session, &offer, !print);
+  return session_flush(session);
+}
+
 static int judge(Session *session, const char *text, size_t n) {
+  const char *file = args_value(session->args, "draft");
+  if (file != NULL) return draft(session, file, text, n);
   CommandVerdict verdict;
   Error err;
   const char *because = args_value(session->args, "override"), *place = args_value(session->args, "place");

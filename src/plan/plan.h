@@ -208,6 +208,10 @@ enum { PLAN_VARIABLES = 10 };
  * the arena. */
 void plan_variables(Arena *arena, const Plan *plan, DateRange range, ProcessVariable ret[PLAN_VARIABLES]);
 
+/* The word with every place filled, as process_fill does; a date's place may name another day: {from+1d},
+ * {to_inclusive_nodash-2d}. In the arena. */
+char *plan_fill(Arena *arena, const char *word, const ProcessVariable *variables, size_t n);
+
 /* Does a command, as text, take one date: {date} or TIDEGATE_DATE, with or without dashes? A batch of it has no more.
  */
 bool plan_takes_one_date(const char *command);

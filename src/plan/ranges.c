@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "plan/plan_int.h"
 
 /* The range, the control dates, the dates that may be emptied: by the target's grain and zone. */
@@ -84,52 +82,4 @@ Job plan_job(const Plan *plan, const Instant *dates, size_t n) {
                .row_checks = plan->row_checks,
                .n_row_checks = plan->n_row_checks,
                .max_examples = PLAN_EXAMPLES};
-}
-
-/* A label without its dashes, 20240110, as many tools name partitions. */
-static const char *without_dashes(Arena *arena, const char *label) {
-  BUF_SCOPED out = {0};
-  for (; *label != '\0'; label++)
-    if (*label != '-') buf_putc(&out, *label);
-  return arena_strdup(arena, buf_text(&out));
-}
-
-static const char *label_of(Arena *arena, const DateCodec *codec, Instant date) {
-  char label[32];
-  grain_label(codec->grain, codec->zone, date, label);
-  return arena_strdup(arena, label);
-}
-
-static const char *all_labels(Arena *arena, const DateCodec *codec, DateRange range) {
-  BUF_SCOPED out = {0};
-  for (Instant at = range.from; at < range.to; at = grain_next(codec->grain, codec->zone, at))
-    buf_printf(&out, "%s%s", out.len == 0 ? "" : ",", label_of(arena, codec, at));
-  return arena_strdup(arena, buf_text(&out));
-}
-
-void plan_variables(Arena *arena, const Plan *plan, DateRange range, ProcessVariable ret[PLAN_VARIABLES]) {
-  const DateCodec *codec = &plan->shape.codec;
-  const char *database = plan->spec.database_path;
-  const char *from = label_of(arena, codec, range.from), *to = label_of(arena, codec, range.to);
-  const char *last = label_of(arena, codec, grain_floor(codec->grain, codec->zone, range.to - 1));
-  const ProcessVariable all[PLAN_VARIABLES] = {
-      {"{from}", "TIDEGATE_FROM", from},
-      {"{to}", "TIDEGATE_TO", to},
-      {"{to_inclusive}", "TIDEGATE_TO_INCLUSIVE", last},
-      {"{date}", "TIDEGATE_DATE", from},
-      {"{dates}", "TIDEGATE_DATES", all_labels(arena, codec, range)},
-      {"{from_nodash}", "TIDEGATE_FROM_NODASH", without_dashes(arena, from)},
-      {"{to_nodash}", "TIDEGATE_TO_NODASH", without_dashes(arena, to)},
-      {"{to_inclusive_nodash}", "TIDEGATE_TO_INCLUSIVE_NODASH", without_dashes(arena, last)},
-      {"{date_nodash}", "TIDEGATE_DATE_NODASH", without_dashes(arena, from)},
-      {"{database}", "TIDEGATE_DATABASE", database == NULL ? "" : database}};
-  memcpy(ret, all, sizeof all);
-}
-
-bool plan_takes_one_date(const char *command) {
-  static const char *const names[] = {"{date}", "{date_nodash}", "TIDEGATE_DATE_NODASH", "TIDEGATE_DATE"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    for (const char *at = command; (at = strstr(at, names[i])) != NULL; at += strlen(names[i]))
-      if (at[strlen(names[i])] != 'S') return true;
-  return false;
 }

@@ -47,7 +47,7 @@ bool run_command(Run *run, const Job *job, int64_t batch, const char **ret_log, 
     argv[n++] = "-c";
   }
   for (size_t i = 0; i < recompute->command.n; i++)
-    argv[n++] = process_fill(run->arena, recompute->command.items[i].text, variables, N_VARIABLES);
+    argv[n++] = plan_fill(run->arena, recompute->command.items[i].text, variables, N_VARIABLES);
   if (!whole_fingerprint(run, &before, err)) return false;
   ProcessRules rules = {variables, N_VARIABLES, recompute->timeout, "`recompute: timeout`", go_on, run};
   bool ok = process_run(argv, &rules, &log, err);

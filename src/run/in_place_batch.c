@@ -120,7 +120,7 @@ static bool run_tool(InPlace *work, DateRange dates, double left, Error *err) {
   bool closes = left < timeout;
   ProcessRules rules = {variables, N_VARIABLES, closes ? left : timeout, closes ? "the window" : "`recompute: timeout`",
                         go_on,     work};
-  char *argv[] = {"/bin/sh", "-c", process_fill(&arena, work->options->line, variables, PLAN_VARIABLES), NULL};
+  char *argv[] = {"/bin/sh", "-c", plan_fill(&arena, work->options->line, variables, PLAN_VARIABLES), NULL};
   bool ok = process_run(argv, &rules, &log, err);
   in_place_event(work, ok ? "tool ended" : "tool failed", buf_text(&log));
   return ok || (err->code == ERR_PAUSED ? why_stopped(work, err) : false);
@@ -131,6 +131,17 @@ static bool pause_between(InPlace *work, const char *doing) {
   nanosleep(&(struct timespec){0, (long)(0.1 * 1e9)}, NULL);
   beat(work);
   return !run_stopped(&work->run) && !work->lease_lost;
+}
+
+/* What the tool has put into the background is part of it. */
+static bool await_end(InPlace *work, double seconds, Error *err) {
+  double until = clock_seconds() + seconds;
+  for (int pid; in_place_tools(work->run.record, &pid) > 0;) {
+    if (!pause_between(work, "waiting for what the tool has put into the background")) return why_stopped(work, err);
+    if (clock_seconds() > until)
+      return error_set(err, ERR_COMMAND, "the tool has ended, but process %d that it has started has not in time", pid);
+  }
+  return true;
 }
 
 /* A tool may only ask for the work and end: then a job runs that the gate knows of. */
@@ -232,9 +243,10 @@ static bool after(InPlace *work, OpenedBatch *batch, Error *err) {
 
 bool in_place_batch(InPlace *work, OpenedBatch *batch, double left, Error *err) {
   Run *run = &work->run;
-  double began = clock_seconds(), timeout = run->plan->spec.recompute.timeout;
+  double began = clock_seconds(), until = began + fmin(left, run->plan->spec.recompute.timeout);
   if (!before(work, batch->dates, err) || !run_tool(work, batch->dates, left - (clock_seconds() - began), err) ||
-      !await_idle(work, fmin(left, timeout) - (clock_seconds() - began), err) || !after(work, batch, err))
+      !await_end(work, until - clock_seconds(), err) || !await_idle(work, until - clock_seconds(), err) ||
+      !after(work, batch, err))
     return false;
   batch->seconds = clock_seconds() - began;
   opened_add(run->arena, &work->opened, *batch);

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/buf.h"
 #include "spec/spec_int.h"
 
 static bool read_root(SpecReader *reader, const SpecInput *input, const DocNode **ret_root) {
@@ -54,13 +55,32 @@ static bool read_pipeline(SpecReader *reader, const SpecInput *pipeline, const c
   return spec_read_keys(reader, "", entry, spec);
 }
 
+/* The values that a draft left to a person, each as "file:line:column name"; *ret_first: the first of them. */
+static void find_blanks(const SpecReader *reader, const DocNode *node, Buf *list, const DocNode **ret_first) {
+  if (node->kind == DOC_SCALAR && !node->quoted && strcmp(node->text, SPEC_BLANK) == 0) {
+    if (*ret_first == NULL) *ret_first = node;
+    buf_printf(list, "%s%s:%d:%d %s", list->len == 0 ? "" : ", ", reader->file, node->line, node->column,
+               node->key == NULL ? "" : node->key);
+  }
+  for (size_t i = 0; i < node->n; i++) find_blanks(reader, &node->children[i], list, ret_first);
+}
+
+static bool check_filled(SpecReader *reader, const DocNode *root) {
+  BUF_SCOPED list = {0};
+  const DocNode *first = NULL;
+  find_blanks(reader, root, &list, &first);
+  if (first == NULL) return true;
+  spec_refuse(reader, first, "this draft is not filled in yet: %s", buf_text(&list));
+  return error_hint(reader->err, "write over each " SPEC_BLANK " what the comment beside it asks for");
+}
+
 static bool read_backfill(SpecReader *reader, const SpecInput *backfill, const DocNode *root, Spec *spec) {
   reader->file = backfill->path;
   reader->source = backfill->text;
   reader->level = SPEC_IN_BACKFILL;
   spec->backfill_file = spec_place(reader, root);
   spec->target = (SpecText){0};
-  return spec_read_keys(reader, "", root, spec) && check_required(reader, root, spec);
+  return check_filled(reader, root) && spec_read_keys(reader, "", root, spec) && check_required(reader, root, spec);
 }
 
 /* Defaults have no file in their places. Inner keys of lists have theirs where the items are read. */

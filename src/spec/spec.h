@@ -225,6 +225,9 @@ typedef struct Spec {
   SpecText runbook_note;               /* free text of the pipeline for its runbook: `notes` */
 } Spec;
 
+/* A value that a draft leaves to a person; a file that holds it is refused with the place of each. */
+#define SPEC_BLANK "FILL IN"
+
 /*
  * Reads a backfill file and, when there is one beside it or above it (up to the root), the pipeline's tidegate.yaml.
  * Values of the backfill's file win over the target's entry in tidegate.yaml (`targets: NAME:`), which wins over the

@@ -127,9 +127,12 @@ class InPlace:
         self.assertIn("dates that were not this batch's changed", result.err)
 
     def test_the_whole_range_at_once_is_not_a_batch(self):
-        """The line as it was typed, its dates not replaced."""
+        """The line as it was typed, its dates not replaced: seen before anything is done where it is understood."""
         line = self.tool("UPDATE sales SET net = id * 3 WHERE day BETWEEN '2024-01-10' AND '2024-01-19'")
-        self.assert_put_back(self.snapshot(line, code=HELD))
+        refused = self.snapshot(line, code=USAGE)
+        self.assertIn("BETWEEN '{from}' AND '{to_inclusive}'", refused.err)
+        (self.folder / "load.sh").write_text(line.replace("{database}", str(self.database)))
+        self.assert_put_back(self.snapshot("sh load.sh", code=HELD))
 
     def test_writes_rows_outside_the_range(self):
         result = self.snapshot(self.fails_in(2, self.tool(RIGHT) + "; " + self.tool("UPDATE sales SET net = 0 WHERE id = 1")), code=HELD)
@@ -273,6 +276,10 @@ class InPlace:
         self.write(production=self.JOB)
         work = f"sleep 0.5; {self.tool(RIGHT)}; rm running"
         self.snapshot(f"touch running; setsid sh -c {quoted(work)} >/dev/null 2>&1 </dev/null &", "--per-batch", 5)
+        self.assertEqual(self.rows(ALL), self.right)
+
+    def test_what_the_tool_puts_into_the_background_is_waited_for(self):
+        self.snapshot(f"(sleep 0.4; {self.tool(RIGHT)}) >log 2>&1 &", "--per-batch", 5)
         self.assertEqual(self.rows(ALL), self.right)
 
     def test_others_write_the_range_between_two_batches(self):

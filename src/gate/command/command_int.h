@@ -107,6 +107,14 @@ bool command_override(CommandCase *c, CommandVerdict *verdict, Error *err);
 /* Writes the verdict down; verdict->pass is set when it may run. */
 bool command_record(CommandCase *c, CommandVerdict *verdict, Error *err);
 
+/* instead.c */
+
+/* What to type instead, into verdict->offers. */
+void command_offer(CommandCase *c, CommandVerdict *verdict);
+/* Is it the tool of `tidegate snapshot --then`, over the dates of the batch that it is to write now? Then it is the
+ * safe way already. Known by its environment, proven by the ledger. */
+bool command_is_ours(CommandCase *c);
+
 /* mask.c: the text without its secrets, shortened to what a record holds. */
 const char *command_mask(Arena *arena, const char *text, size_t n);
 

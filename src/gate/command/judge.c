@@ -53,7 +53,8 @@ bool command_judge(Arena *arena, const CommandAsk *ask, CommandVerdict *ret, Err
   CommandVerdict verdict = {.decision = COMMAND_ALLOW};
   c.report = ask->report != NULL ? *ask->report : trigger_classify_apart(arena, ask->text, ask->n);
   if (c.report.verdict != TRIGGER_NO) command_drop_unknown_tables(&c);
-  bool ok = c.report.verdict == TRIGGER_NO || judge(&c, &verdict, err);
+  bool ok = c.report.verdict == TRIGGER_NO || command_is_ours(&c) || judge(&c, &verdict, err);
+  if (ok && verdict.decision != COMMAND_ALLOW) command_offer(&c, &verdict);
   engine_close(&c.engine);
   if (!ok) return false;
   verdict.report = c.report;
