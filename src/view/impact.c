@@ -49,19 +49,6 @@ const char *impact_word(const ImpactFacts *facts, size_t node) {
   return facts->upstream ? "" : needs_name(facts->nodes[node].needs);
 }
 
-const char *impact_nearer(Arena *arena, const ImpactFacts *facts, size_t node, size_t most) {
-  const char *text = NULL;
-  size_t n = 0;
-  for (size_t i = 0; i < facts->n_arrows; i++) {
-    if (facts->arrows[i].far != node) continue;
-    const char *name = facts->nodes[facts->arrows[i].near].name;
-    if (n++ < most) text = text == NULL ? name : arena_printf(arena, "%s, %s", text, name);
-  }
-  if (n == 0) return "";
-  if (n > most) text = arena_printf(arena, "%s and %zu more", text, n - most);
-  return arena_printf(arena, "%s %s", facts->upstream ? "read by" : "reads", text);
-}
-
 const char *impact_title(Arena *arena, const ImpactFacts *facts) {
   return arena_printf(arena, "What is %s of %s", facts->upstream ? "upstream" : "downstream", facts->nodes[0].name);
 }

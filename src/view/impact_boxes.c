@@ -14,7 +14,7 @@ enum { MOST = 70, KEPT = 30, DEEPEST = 10, FEW = 3 };
 typedef struct Making {
   Arena *arena;
   const ImpactFacts *facts;
-  ImpactTree tree;
+  ImpactBoxes *boxes;
   uint64_t *group; /* of each node; 0: it stands alone */
   bool *leaf;
 } Making;
@@ -26,7 +26,8 @@ static uint64_t group_of(uint64_t kind, uint64_t where, Needs needs) {
 
 static void find_leaves(Making *making) {
   const ImpactFacts *facts = making->facts;
-  for (size_t i = 1; i < facts->n; i++) making->leaf[i] = making->tree.first[i] == making->tree.first[i + 1];
+  for (size_t i = 1; i < facts->n; i++)
+    making->leaf[i] = making->boxes->tree.first[i] == making->boxes->tree.first[i + 1];
   size_t *nearer = arena_array(making->arena, facts->n, sizeof *nearer);
   for (size_t i = 0; i < facts->n_arrows; i++) nearer[facts->arrows[i].far]++;
   for (size_t i = 1; i < facts->n; i++) making->leaf[i] = making->leaf[i] && nearer[i] <= 1;
@@ -71,7 +72,7 @@ static size_t dissolve(Making *making) {
 static int by_weight(const void *left, const void *right, void *context) {
   const Making *making = context;
   size_t a = *(const size_t *)left, b = *(const size_t *)right;
-  size_t heavy = making->tree.weight[a], light = making->tree.weight[b];
+  size_t heavy = making->boxes->tree.weight[a], light = making->boxes->tree.weight[b];
   return heavy != light ? (heavy < light ? 1 : -1) : a < b ? -1 : a > b;
 }
 
@@ -85,7 +86,7 @@ static bool group_nodes(Making *making) {
   const ImpactFacts *facts = making->facts;
   if (facts->n <= MOST) return false;
   for (size_t i = 1; i < facts->n; i++)
-    if (making->leaf[i]) making->group[i] = group_of(1, making->tree.under[i], facts->nodes[i].needs);
+    if (making->leaf[i]) making->group[i] = group_of(1, making->boxes->tree.under[i], facts->nodes[i].needs);
   if (dissolve(making) <= MOST) return false;
   size_t *heavy = arena_array(making->arena, facts->n, sizeof *heavy);
   for (size_t i = 0; i < facts->n; i++) {
@@ -132,7 +133,8 @@ static void put_arrows(Making *making, ImpactBoxes *boxes) {
     arrow.back = boxes->boxes[arrow.far].level <= boxes->boxes[arrow.near].level;
     /* Of several shown as one, an arrow a member is enough: from what it stands under. */
     bool several = boxes->boxes[arrow.far].n > 1, inside = several && arrow.near == arrow.far;
-    if (!inside && (!several || making->tree.under[facts->arrows[i].far] == facts->arrows[i].near)) arrows[n++] = arrow;
+    if (!inside && (!several || making->boxes->tree.under[facts->arrows[i].far] == facts->arrows[i].near))
+      arrows[n++] = arrow;
   }
   qsort(arrows, n, sizeof *arrows, by_ends);
   for (size_t i = 0; i < n; i++)
@@ -142,12 +144,13 @@ static void put_arrows(Making *making, ImpactBoxes *boxes) {
 }
 
 void impact_boxes(Arena *arena, const ImpactFacts *facts, ImpactSize size, ImpactBoxes *ret) {
+  ImpactBoxes boxes = {.of = arena_array(arena, facts->n, sizeof *boxes.of)};
   Making making = {.arena = arena,
                    .facts = facts,
+                   .boxes = &boxes,
                    .group = arena_array(arena, facts->n, sizeof *making.group),
                    .leaf = arena_array(arena, facts->n, sizeof *making.leaf)};
-  ImpactBoxes boxes = {.of = arena_array(arena, facts->n, sizeof *boxes.of)};
-  impact_tree(arena, facts, &making.tree);
+  impact_tree(arena, facts, &boxes.tree);
   find_leaves(&making);
   bool folded = size == IMPACT_READABLE && group_nodes(&making);
   size_t *order = sorted(&making);

@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "view/impact_int.h"
 #include "view/words.h"
 #include "view/xml.h"
@@ -32,7 +30,8 @@ static void put_table_styles(Buf *out) {
            ".impact-list { overflow-x: auto }\n"
            ".impact-list table { border-collapse: collapse; width: 100% }\n"
            ".impact-list th, .impact-list td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; "
-           "border-bottom: 1px solid var(--line); overflow-wrap: anywhere; width: auto }\n"
+           "border-bottom: 1px solid var(--line); overflow-wrap: break-word; width: auto; min-width: 6em; max-width: "
+           "24em }\n"
            ".impact-list tr:target { outline: .2rem solid var(--link) }\n"
            ".impact-list b { border-radius: .25rem; padding: .05rem .4rem; overflow-wrap: normal }\n");
   for (size_t night = 0; night < 2; night++) {
@@ -70,7 +69,7 @@ void view_impact_table(Buf *out, Arena *arena, const ImpactFacts *facts, bool li
              "<th scope=\"col\">Name</th>%s<th scope=\"col\">Kind</th><th scope=\"col\">%s</th><th scope=\"col\">Known "
              "by</th></tr></thead>\n<tbody>\n",
              facts->upstream ? "" : "<th scope=\"col\">Needs</th>", facts->upstream ? "Read by" : "Reads");
-  for (size_t i = 1; i < facts->n; i++) {
+  for (size_t i = 1; i < facts->n && i <= IMPACT_LISTED; i++) {
     const ImpactNode *node = &facts->nodes[i];
     buf_printf(out, "<tr id=\"impact-l%zu\"><th scope=\"row\">", i);
     if (linked) buf_printf(out, "<a href=\"#impact-b%zu\">", boxes.of[i]);
@@ -88,12 +87,15 @@ void view_impact_table(Buf *out, Arena *arena, const ImpactFacts *facts, bool li
     put_cell(out, node->owner == NULL
                       ? node->kind
                       : arena_printf(arena, "%s of %s", node->kind == NULL ? "" : node->kind, node->owner));
-    const char *nearer = impact_nearer(arena, facts, i, 20);
-    put_cell(out, nearer[0] == '\0' ? NULL : nearer + strlen(facts->upstream ? "read by " : "reads "));
+    put_cell(out, impact_nearer(arena, facts, &boxes.tree, i, 20));
     put_cell(out, known_by(arena, node));
     buf_puts(out, "</tr>\n");
   }
-  buf_puts(out, "</tbody>\n</table>\n</div>\n");
+  buf_puts(out, "</tbody>\n</table>\n");
+  if (facts->n - 1 > IMPACT_LISTED)
+    buf_printf(out, "<p>And %zu more: <code>tidegate impact --json</code> has them all.</p>\n",
+               facts->n - 1 - IMPACT_LISTED);
+  buf_puts(out, "</div>\n");
 }
 
 static void put_items(Buf *out, const char *title, const char *const *texts, size_t n) {

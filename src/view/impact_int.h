@@ -25,8 +25,6 @@ const char *need_counts_text(Arena *arena, const NeedCounts *counts);
 const char *impact_details(Arena *arena, const ImpactNode *node, const char *separator);
 /* "target", what a node needs, or upstream "". */
 const char *impact_word(const ImpactFacts *facts, size_t node);
-/* "reads a, b" or, upstream, "read by a, b": the nearer ones; at most so many. */
-const char *impact_nearer(Arena *arena, const ImpactFacts *facts, size_t node, size_t most);
 /* "dbt manifest target/manifest.json: 120 models, 2 hours old". */
 const char *impact_source_text(Arena *arena, const ImpactSource *source);
 /* "what is downstream of daily_delays". */
@@ -39,8 +37,12 @@ typedef struct ImpactTree {
   size_t *first;  /* n + 1: facts->arrows[first[i]] up to first[i + 1] lead away from node i */
   size_t *under;  /* the node that each stands under; SIZE_MAX: the target */
   size_t *weight; /* nodes below and itself */
+  size_t *back;   /* n + 1: nearer[back[i]] up to nearer[back[i + 1]] are the nodes that lead to node i */
+  size_t *nearer;
 } ImpactTree;
 void impact_tree(Arena *arena, const ImpactFacts *facts, ImpactTree *ret);
+/* "a, b and 3 more": the nearer ones, so many by name; "" when there are none. */
+const char *impact_nearer(Arena *arena, const ImpactFacts *facts, const ImpactTree *tree, size_t node, size_t most);
 
 /* A box of a picture: one node, or several that are shown as one. */
 typedef struct ImpactBox {
@@ -61,8 +63,11 @@ typedef struct ImpactBoxes {
   ImpactBoxArrow *arrows; /* one a pair */
   size_t n, n_arrows;
   size_t *of; /* the box of each node */
+  ImpactTree tree;
   unsigned levels;
 } ImpactBoxes;
+/* Lists beside a picture have so many of the nodes at most. */
+enum { IMPACT_LISTED = 1000 };
 /* The first box is the target. */
 void impact_boxes(Arena *arena, const ImpactFacts *facts, ImpactSize size, ImpactBoxes *ret);
 

@@ -102,10 +102,13 @@ static const char *box_label(const Picture *picture, const ImpactBox *box) {
   if (box->members[0] == 0) return arena_printf(arena, "%s, the target", box->title);
   if (box->n == 1) {
     const ImpactNode *node = &facts->nodes[box->members[0]];
-    const char *details = impact_details(arena, node, ", "), *nearer = impact_nearer(arena, facts, box->members[0], 4);
+    const char *details = impact_details(arena, node, ", "),
+               *nearer = impact_nearer(arena, facts, &picture->boxes.tree, box->members[0], 4);
     return arena_printf(arena, "%s: %s%s%s%s%s%s%s", node->name, word, word[0] == '\0' ? "" : ", ", details,
-                        nearer[0] == '\0' ? "" : "; ", nearer, node->why == NULL ? "" : ". ",
-                        node->why == NULL ? "" : node->why);
+                        nearer[0] == '\0' ? ""
+                        : facts->upstream ? "; read by "
+                                          : "; reads ",
+                        nearer, node->why == NULL ? "" : ". ", node->why == NULL ? "" : node->why);
   }
   return arena_printf(arena, "%zu more%s%s: %s", box->n, word[0] == '\0' ? "" : ", ", word,
                       first_names(picture, box, LABEL_NAMES));
@@ -118,7 +121,8 @@ static void put_box(Picture *picture, size_t i) {
   const char *word = impact_word(picture->facts, box->members[0]), *detail = box_detail(picture, box);
   double x = picture->left + place->x - place->width / 2, y = HEADS + place->y - BOX / 2.0;
   buf_printf(out, "<a id=\"impact-b%zu\" class=\"box %s%s\" href=\"#impact-l%zu\" aria-label=\"", i,
-             i == 0 ? "target" : needs_name(box->needs), box->n > 1 ? " several" : "", box->members[0]);
+             i == 0 ? "target" : needs_name(box->needs), box->n > 1 ? " several" : "",
+             box->members[0] > IMPACT_LISTED ? 0 : box->members[0]);
   const char *label = box_label(picture, box);
   xml_put_cut(out, label, 400);
   buf_puts(out, "\"><title>");
@@ -249,22 +253,25 @@ static void put_legend(Picture *picture) {
   }
 }
 
-/* Every node as a line, in columns; returns where it ends. */
+/* The nodes as lines, in columns; returns where it ends. */
 static double put_list(Picture *picture, double top) {
   const ImpactFacts *facts = picture->facts;
-  size_t columns = (size_t)((picture->width - MARGIN) / LIST_COLUMN), rows = facts->n - 1;
+  size_t n = facts->n - 1 < IMPACT_LISTED ? facts->n - 1 : IMPACT_LISTED, rows = n;
+  size_t columns = (size_t)((picture->width - MARGIN) / LIST_COLUMN);
   if (columns > (rows + FEW_LINES - 1) / FEW_LINES) columns = (rows + FEW_LINES - 1) / FEW_LINES;
   if (columns == 0) columns = 1;
   double wide = (picture->width - MARGIN) / (double)columns;
   size_t letters = (size_t)((wide - MARGIN) / LIST_LETTER);
   rows = (rows + columns - 1) / columns;
-  buf_printf(picture->out,
-             "<text id=\"impact-l0\" class=\"head\" x=\"%d\" y=\"%.1f\">The same as a list</text>\n<g role=\"list\">\n",
-             MARGIN, top);
-  for (size_t i = 1; i < facts->n; i++) {
+  buf_printf(
+      picture->out,
+      "<text id=\"impact-l0\" class=\"head\" x=\"%d\" y=\"%.1f\">The same as a list%s</text>\n<g role=\"list\">\n",
+      MARGIN, top, n < facts->n - 1 ? ": the first 1000" : "");
+  for (size_t i = 1; i <= n; i++) {
     const ImpactNode *node = &facts->nodes[i];
     const char *word = impact_word(facts, i), *details = impact_details(picture->arena, node, ", ");
-    double x = MARGIN + (double)((i - 1) / rows) * wide, y = top + 26 + (double)((i - 1) % rows * LIST_LINE);
+    size_t place = (i - 1) / rows;
+    double x = MARGIN + (double)place * wide, y = top + 26 + (double)((i - 1) % rows * LIST_LINE);
     buf_printf(picture->out,
                "<g role=\"listitem\" class=\"%s\"><a id=\"impact-l%zu\" href=\"#impact-b%zu\"><text class=\"line\" "
                "x=\"%.1f\" y=\"%.1f\">",
@@ -282,13 +289,16 @@ static double put_list(Picture *picture, double top) {
 static double put_foot(Picture *picture, double top) {
   const ImpactFacts *facts = picture->facts;
   Arena *arena = picture->arena;
-  for (size_t i = 0; i < facts->n_sources + facts->n_blind; i++, top += LIST_LINE) {
+  for (size_t i = 0; i < facts->n_sources + facts->n_blind; i++) {
     const ImpactSource *source = i < facts->n_sources ? &facts->sources[i] : NULL;
     const char *text = source == NULL ? arena_printf(arena, "Not read: %s", facts->blind[i - facts->n_sources])
-                                      : arena_printf(arena, "Read: %s", impact_source_text(arena, source));
+                       : source->failed == NULL ? arena_printf(arena, "Read: %s", impact_source_text(arena, source))
+                                                : arena_printf(arena, "NOT wholly read: %s: %s",
+                                                               impact_source_text(arena, source), source->failed);
     buf_printf(picture->out, "<text class=\"soft\" x=\"%d\" y=\"%.1f\">", MARGIN, top);
     xml_put_cut(picture->out, text, FOOT_TEXT);
     buf_puts(picture->out, "</text>\n");
+    top += LIST_LINE;
   }
   return top;
 }

@@ -9,8 +9,11 @@
 enum { LINES = 60, NAME_MOST = 56, NAME_LEAST = 20, DETAILS = 26, NEED = 8, DEEPEST = 200, LONGEST = 160 };
 
 void impact_tree(Arena *arena, const ImpactFacts *facts, ImpactTree *ret) {
-  ImpactTree tree = {arena_array(arena, facts->n + 1, sizeof *tree.first), arena_array(arena, facts->n, sizeof(size_t)),
-                     arena_array(arena, facts->n, sizeof(size_t))};
+  ImpactTree tree = {.first = arena_array(arena, facts->n + 1, sizeof(size_t)),
+                     .under = arena_array(arena, facts->n, sizeof(size_t)),
+                     .weight = arena_array(arena, facts->n, sizeof(size_t)),
+                     .back = arena_array(arena, facts->n + 2, sizeof(size_t)),
+                     .nearer = arena_array(arena, facts->n_arrows, sizeof(size_t))};
   for (size_t i = 0; i < facts->n_arrows; i++) tree.first[facts->arrows[i].near + 1]++;
   for (size_t i = 0; i < facts->n; i++) {
     tree.first[i + 1] += tree.first[i];
@@ -27,7 +30,20 @@ void impact_tree(Arena *arena, const ImpactFacts *facts, ImpactTree *ret) {
     if (tree.under[i] == SIZE_MAX) tree.under[i] = 0;
     tree.weight[tree.under[i]] += tree.weight[i];
   }
+  for (size_t i = 0; i < facts->n_arrows; i++) tree.back[facts->arrows[i].far + 2]++;
+  for (size_t i = 2; i < facts->n + 2; i++) tree.back[i] += tree.back[i - 1];
+  for (size_t i = 0; i < facts->n_arrows; i++)
+    tree.nearer[tree.back[facts->arrows[i].far + 1]++] = facts->arrows[i].near;
   *ret = tree;
+}
+
+const char *impact_nearer(Arena *arena, const ImpactFacts *facts, const ImpactTree *tree, size_t node, size_t most) {
+  const char *text = "";
+  size_t n = tree->back[node + 1] - tree->back[node];
+  for (size_t i = 0; i < n && i < most; i++)
+    text =
+        arena_printf(arena, "%s%s%s", text, i == 0 ? "" : ", ", facts->nodes[tree->nearer[tree->back[node] + i]].name);
+  return n > most ? arena_printf(arena, "%s and %zu more", text, n - most) : text;
 }
 
 /* ---- lines ---- */
@@ -168,7 +184,6 @@ static void put_node(Paint *paint, Arena *arena, const ImpactFacts *facts, const
   size_t used = prefix + paint_columns(buf_text(&name));
   buf_puts(paint->out, buf_text(&name));
   pad(paint->out, used, column + 2);
-  if (used > column) used = column;
   const char *word = impact_word(facts, line->node);
   paint_styled(paint, need_look(node->needs)->style, word);
   size_t taken = column + 2 + paint_columns(word);

@@ -51,13 +51,13 @@ static void put_coverage(Page *page, const RunbookFacts *facts) {
   page->passing = true;
   for (size_t i = 0; i < n; i++) {
     const GraphSource *source = &sources[i];
+    bool named = source->path == NULL || strcmp(source->path, source->reader) == 0;
     const char *made = source->made_at == 0 ? ""
                                             : arena_printf(page->arena, ", made %s",
                                                            words_instant(page->arena, zone_utc(), source->made_at));
     page_fact(page, i == 0 ? "known by" : "",
               arena_printf(
-                  page->arena, "%s%s%s%s%s%s", source->reader, source->path == NULL ? "" : " ",
-                  source->path == NULL ? "" : source->path, made,
+                  page->arena, "%s%s%s%s%s%s", source->reader, named ? "" : " ", named ? "" : source->path, made,
                   source->failed == NULL ? "" : "; not wholly read: ", source->failed == NULL ? "" : source->failed));
   }
   for (size_t i = 0; i < facts->radius->n_blind; i++)

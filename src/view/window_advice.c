@@ -52,7 +52,8 @@ static const char *busy_names(const Search *search) {
 
 /* A shorter guard that leaves a window: half, a quarter, an eighth; NULL when even none at all does not. */
 static const char *guard_advice(Search *search) {
-  for (double share = 0.5; share >= 0.125; share /= 2) {
+  for (int part = 2; part <= 8; part *= 2) {
+    double share = 1.0 / part;
     scale_guards(search, share);
     WindowRules rules = rules_of(search);
     if (any(search, &rules))
