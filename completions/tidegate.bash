@@ -24,7 +24,7 @@ _tidegate() {
     status) words=' --database --json --no-color --quiet --help' ;;
     runbook) words=' --format --output --check --database --json --no-color --quiet --help' ;;
     gate) words=' --command --place --override --draft --last --classify --database --json --no-color --quiet --help' ;;
-    hook) words=' --database --json --no-color --quiet --help' ;;
+    hook) words=' --user --project --database --json --no-color --quiet --help' ;;
     doctor) words=' --grant --publish --database --json --no-color --quiet --help' ;;
     schedule) words=' --dialect --zone --from --count --gap --overlap --day-and --interval --p95 --guard --jitter --start --end --database --json --no-color --quiet --help' ;;
     help) words=' --database --json --no-color --quiet --help init scan plan run diff swap rollback finish discard backfill snapshot check restore impact window status runbook gate hook doctor schedule help version' ;;

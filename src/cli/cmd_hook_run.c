@@ -9,10 +9,13 @@
 
 #include "base/clock.h"
 #include "cli/cmd_hook.h"
-#include "gate/hook/hook.h"
+#include "gate/hook/install.h"
 
 /* Agents give a hook some ten seconds and let the call through when it takes longer: it must have answered before. */
 enum { MOST_SECONDS = 8, POLL_MS = 50 };
+
+/* As shells have it. */
+enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
 
 static bool write_all(int fd, const char *bytes, size_t n) {
   while (n > 0) {
@@ -93,7 +96,7 @@ static void take_answer(const HookPlace *place, const Buf *answer, bool in_time,
   buf_append(&ret->err, answer->data + sizeof header + header.out, header.err);
 }
 
-static void judge_apart(const HookPlace *place, const Buf *input, HookReply *ret) {
+void hook_judge_apart(const HookPlace *place, const Buf *input, HookReply *ret) {
   int ends[2];
   BUF_SCOPED answer = {0};
   if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -115,7 +118,7 @@ static void judge_apart(const HookPlace *place, const Buf *input, HookReply *ret
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
 
-static int reply(const HookPlace *place, HookReply *reply) {
+int hook_reply(const HookPlace *place, HookReply *reply) {
   int status = reply->status;
   bool ok = write_all(STDERR_FILENO, buf_text(&reply->err), reply->err.len);
   /* Who cannot hear a question or a document has not been answered. */
@@ -130,6 +133,9 @@ int hook_run(Session *session) {
   HookReply answer = {0};
   const char *name = session_word(session, 1);
   const HookPlace *place = name == NULL ? NULL : hook_place(name);
+  if (name != NULL && strcmp(name, "shim") == 0) return hook_run_shim(session);
+  if (name != NULL && strcmp(name, "git") == 0) return hook_run_git(session);
+  if (name != NULL && strcmp(name, "ci") == 0) return hook_run_ci(session);
   if (place == NULL) {
     error_set(&err, ERR_USAGE, "hook run: %s", name == NULL ? "for which place?" : "there is no such place");
     error_hint(&err, "see: tidegate hook --help");
@@ -140,6 +146,36 @@ int hook_run(Session *session) {
   else if (input.len > HOOK_MAX_BYTES)
     hook_close(place, "more was sent than is read", &answer);
   else
-    judge_apart(place, &input, &answer);
-  return reply(place, &answer);
+    hook_judge_apart(place, &input, &answer);
+  return hook_reply(place, &answer);
+}
+
+/* `hook run shim NAME -- ARG…`: asks, then becomes the real program, with this one's streams and its exit status. */
+int hook_run_shim(Session *session) {
+  Error err;
+  BUF_SCOPED input = {0};
+  HookReply answer = {0};
+  const HookPlace *place = hook_place("shim");
+  const char *const *words = session->args->words + 2;
+  size_t n = session->args->n_words - 2;
+  if (n == 0) {
+    error_set(&err, ERR_USAGE, "hook run shim: for which program?");
+    return session_fail(session, &err);
+  }
+  buf_puts(&input, hook_quote_all(&session->arena, words, n));
+  hook_judge_apart(place, &input, &answer);
+  int status = hook_reply(place, &answer);
+  if (status != 0) return status;
+  const char *real = shim_real(&session->arena, words[0]);
+  if (real == NULL) {
+    fprintf(stderr, "tidegate: %s: there is no such program further down PATH\n", words[0]);
+    return NOT_FOUND;
+  }
+  char **argv = arena_array(&session->arena, n + 1, sizeof *argv);
+  for (size_t i = 0; i < n; i++) argv[i] = arena_strdup(&session->arena, words[i]);
+  signal(SIGPIPE, SIG_DFL);
+  signal(SIGXFSZ, SIG_DFL);
+  execv(real, argv);
+  fprintf(stderr, "tidegate: %s cannot be run: %s\n", real, strerror(errno));
+  return CANNOT_RUN;
 }

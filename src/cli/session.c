@@ -49,6 +49,12 @@ bool session_spec(Session *session, const char *path, Error *err) {
   return spec_load(&session->arena, path, &session->spec, err) && open_database(session, err);
 }
 
+bool session_spec_text(Session *session, const char *path, const char *text, const char *pipeline_path,
+                       const char *pipeline_text, Error *err) {
+  return spec_parse(&session->arena, path, text, pipeline_path, pipeline_text, &session->spec, err) &&
+         open_database(session, err);
+}
+
 static bool is_yaml(const char *name) {
   const char *dot = strrchr(name, '.');
   return dot != NULL && name[0] != '.' && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);

@@ -27,6 +27,9 @@ const char *session_word(const Session *session, size_t i);
 
 /* Reads a backfill's file and opens its database (--database wins). Errors: those of spec_load and engine_open. */
 bool session_spec(Session *session, const char *path, Error *err);
+/* The same from texts already read, as spec_parse takes them. */
+bool session_spec_text(Session *session, const char *path, const char *text, const char *pipeline_path,
+                       const char *pipeline_text, Error *err);
 /*
  * Opens the database of --database, of tidegate.yaml, or that all spec files in the working directory name; and reads
  * tidegate.yaml for the target (NULL: its top).

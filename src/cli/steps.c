@@ -15,10 +15,13 @@
 enum { SUMMARY_ROWS = 3, WAIT_SLICES = 20, WAIT_SLICE_MS = 100 };
 
 bool step_plan(Session *session, const char *path, bool record, Verdict *ret, Error *err) {
+  return session_spec(session, path, err) && step_plan_spec(session, record, ret, err);
+}
+
+bool step_plan_spec(Session *session, bool record, Verdict *ret, Error *err) {
   Arena *arena = &session->arena;
   Plan *plan = &session->plan;
   const GatePass *pass = NULL;
-  if (!session_spec(session, path, err)) return false;
   Engine *engine = session->engine;
   if (!plan_resolve(arena, engine, &session->spec, plan, err)) return false;
   if (!plan_measure(arena, engine, plan, stop_interrupt(), err)) return false;

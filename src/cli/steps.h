@@ -15,6 +15,8 @@
  * record false: never recorded.
  */
 bool step_plan(Session *session, const char *path, bool record, Verdict *ret, Error *err);
+/* The same for the spec that the session has read, with its database open. */
+bool step_plan_spec(Session *session, bool record, Verdict *ret, Error *err);
 
 /* Carries the backfill on with a progress bar on standard error, until it is sealed. */
 bool step_run(Session *session, bool wait, RunFacts *ret, Error *err);

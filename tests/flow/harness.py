@@ -17,7 +17,7 @@ from pathlib import Path
 BINARY = os.environ["TIDEGATE"]
 # Exit statuses as src/base/errors.def has them.
 OK, INTERNAL, USAGE, DENIED, HELD, DRIFT, LOCKED, PAUSED, NO_CHANGE, LEASED = range(10)
-SUPERSEDED, DATABASE, STATE, NOT_FOUND, CONFLICT, COMMAND, MEMORY, FULL = range(10, 18)
+SUPERSEDED, DATABASE, STATE, NOT_FOUND, CONFLICT, COMMAND, MEMORY, FULL, INCOMPLETE = range(10, 19)
 
 
 def cron_in(minutes):

@@ -24,8 +24,8 @@ bool hook_parse(Arena *arena, const char *what, const char *input, size_t n, con
 bool hook_read_agent(Arena *arena, const HookPlace *place, const char *input, size_t n, HookQuestion *ret, Error *err);
 bool hook_read_airflow(Arena *arena, const char *input, size_t n, HookQuestion *ret, Error *err);
 
-/* The place's own words for the verdict. */
-void hook_say(const HookPlace *place, CommandDecision decision, const char *message, const char *reasons,
+/* The place's own words for the verdict. by_pass: a backfill was let through. reasons: a JSON array. */
+void hook_say(const HookPlace *place, CommandDecision decision, bool by_pass, const char *message, const char *reasons,
               HookReply *ret);
 
 #endif

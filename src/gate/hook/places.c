@@ -11,6 +11,7 @@ static const HookPlace places[] = {
     {"cursor", "Cursor, before a shell or MCP tool is used", CLOSED_AGENT, true},
     {"bash", "an interactive bash, before each command", 3, false},
     {"zsh", "an interactive zsh, when a line is accepted", 3, false},
+    {"shim", "a program of another tool, before it starts", 3, false},
     {"airflow", "Airflow itself: requests, the page, its command line", 3, false},
     {"opa", "a document for OPA and conftest", 3, false}};
 
@@ -50,9 +51,15 @@ static void put_reasons(const CommandVerdict *verdict, Json *json) {
   }
 }
 
-static bool judge_all(Arena *arena, const HookPlace *place, const HookQuestion *question, CommandDecision *ret,
-                      Buf *message, Json *reasons, Error *err) {
-  *ret = COMMAND_ALLOW;
+typedef struct Judged {
+  CommandDecision decision; /* the strictest */
+  bool started;             /* something starts a backfill */
+  Buf message, reasons;
+} Judged;
+
+static bool judge_all(Arena *arena, const HookPlace *place, const HookQuestion *question, Judged *ret, Error *err) {
+  Json json = {.out = &ret->reasons};
+  json_array(&json, NULL);
   for (size_t i = 0; i < question->n; i++) {
     CommandVerdict verdict;
     CommandAsk ask = {.text = question->texts[i],
@@ -63,31 +70,31 @@ static bool judge_all(Arena *arena, const HookPlace *place, const HookQuestion *
                       .can_ask = question->can_ask,
                       .report = question->report};
     if (!command_judge(arena, &ask, &verdict, err)) return false;
-    if (verdict.decision > *ret) *ret = verdict.decision;
-    put_reasons(&verdict, reasons);
-    if (verdict.decision != COMMAND_ALLOW) command_text(&verdict, message);
+    if (verdict.decision > ret->decision) ret->decision = verdict.decision;
+    ret->started |= verdict.report.verdict != TRIGGER_NO;
+    put_reasons(&verdict, &json);
+    if (verdict.decision != COMMAND_ALLOW) command_text(&verdict, &ret->message);
   }
+  json_array_end(&json);
   return true;
 }
 
 void hook_answer(Arena *arena, const HookPlace *place, const char *input, size_t n, HookReply *ret) {
-  BUF_SCOPED message = {0};
-  BUF_SCOPED reasons = {0};
-  Json json = {.out = &reasons};
   HookQuestion question;
-  CommandDecision decision;
+  Judged judged = {.decision = COMMAND_ALLOW};
   Error err;
-  json_array(&json, NULL);
-  if (!hook_read(arena, place, input, n, &question, &err) ||
-      !judge_all(arena, place, &question, &decision, &message, &json, &err)) {
+  if (!hook_read(arena, place, input, n, &question, &err) || !judge_all(arena, place, &question, &judged, &err)) {
     hook_close(place, arena_printf(arena, "%s\n%s", err.message, error_hint_text(&err)), ret);
-    return;
+  } else {
+    if (judged.decision != COMMAND_ALLOW)
+      buf_puts(&judged.message, judged.decision == COMMAND_ASK
+                                    ? "Tidegate has not run anything; you decide.\n"
+                                    : "Tidegate stopped this before it ran; nothing was changed.\n");
+    hook_say(place, judged.decision, judged.started && judged.decision == COMMAND_ALLOW, buf_text(&judged.message),
+             buf_text(&judged.reasons), ret);
   }
-  json_array_end(&json);
-  if (decision != COMMAND_ALLOW)
-    buf_puts(&message, decision == COMMAND_ASK ? "Tidegate has not run anything; you decide.\n"
-                                               : "Tidegate stopped this before it ran; nothing was changed.\n");
-  hook_say(place, decision, buf_text(&message), buf_text(&reasons), ret);
+  buf_release(&judged.message);
+  buf_release(&judged.reasons);
 }
 
 void hook_reply_release(HookReply *reply) {

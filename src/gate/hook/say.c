@@ -64,13 +64,16 @@ static void say_document(const HookPlace *place, CommandDecision decision, const
   buf_putc(&ret->out, '\n');
 }
 
-static void say_line(const HookPlace *place, CommandDecision decision, const char *message, HookReply *ret) {
+/* A shell must know which of its lines was let through by a pass: what is inside it is not judged once more. */
+static void say_line(const HookPlace *place, CommandDecision decision, bool by_pass, const char *message,
+                     HookReply *ret) {
+  if (by_pass) buf_puts(&ret->out, "allowed\n");
   if (decision == COMMAND_ALLOW) return;
   ret->status = place->closed;
   buf_puts(&ret->err, message);
 }
 
-void hook_say(const HookPlace *place, CommandDecision decision, const char *message, const char *reasons,
+void hook_say(const HookPlace *place, CommandDecision decision, bool by_pass, const char *message, const char *reasons,
               HookReply *ret) {
   const char *name = place->name;
   if (strcmp(name, "airflow") == 0 || strcmp(name, "opa") == 0)
@@ -82,7 +85,7 @@ void hook_say(const HookPlace *place, CommandDecision decision, const char *mess
   else if (strcmp(name, "claude-code") == 0)
     say_claude(place, decision, message, ret);
   else
-    say_line(place, decision, message, ret);
+    say_line(place, decision, by_pass, message, ret);
 }
 
 void hook_close(const HookPlace *place, const char *why, HookReply *ret) {
