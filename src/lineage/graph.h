@@ -69,6 +69,7 @@ typedef struct GraphSource {
   const char *covers; /* "120 models, 3 exposures of the project jaffle" */
   Instant made_at;    /* when it was written; 0: it is as of now */
   const char *failed; /* why it could not be read, or not wholly: then it is blind there; NULL: it was read */
+  int64_t stamp;      /* by which its reader knows the file again */
 } GraphSource;
 
 /* Two names were taken for one node, or could not be. */

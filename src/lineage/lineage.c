@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lineage/dbt.h"
 #include "lineage/readers.h"
 
 /* In the order of Needs. */
@@ -11,6 +12,7 @@ _Static_assert(sizeof needs_names / sizeof *needs_names == NEEDS_COUNT_, "a word
 /* The sources of lineage, what a person wrote last: where two differ, the later one's word counts. */
 static LineageReader *const readers[] = {
     lineage_read_catalogue,
+    lineage_read_dbt,
     lineage_read_declared,
     lineage_read_overrides,
 };
@@ -43,10 +45,7 @@ static void say_unread(const LineageCase *reading) {
   const struct {
     const char *reader;
     const SpecTexts *paths;
-  } unread[] = {{"dbt manifest", &lineage->dbt},
-                {"dbt catalog", &lineage->catalog},
-                {"OpenLineage", &lineage->openlineage},
-                {"SQL text", &lineage->sql}};
+  } unread[] = {{"OpenLineage", &lineage->openlineage}, {"SQL text", &lineage->sql}};
   for (size_t i = 0; i < sizeof unread / sizeof *unread; i++)
     for (size_t k = 0; k < unread[i].paths->n; k++)
       graph_begin(reading->graph, &(GraphSource){.reader = unread[i].reader,
@@ -62,6 +61,13 @@ bool lineage_read(Arena *arena, Engine *engine, const char *target, const Spec *
   graph_finish(reading.graph);
   *ret = reading.graph;
   return ok;
+}
+
+const char *lineage_compiled(Arena *arena, const Graph *graph, NodeId node) {
+  size_t n;
+  const GraphNode *facts = graph_at(graph, node);
+  const GraphSource *sources = graph_sources(graph, &n);
+  return facts->compiled_length > 0 ? dbt_compiled(arena, &sources[facts->compiled_source], facts) : facts->sql;
 }
 
 bool lineage_blast_radius(Arena *arena, Engine *engine, const LineageAsk *ask, const Spec *spec, BlastRadius *ret,

@@ -82,4 +82,8 @@ bool lineage_blast_radius(Arena *arena, Engine *engine, const LineageAsk *ask, c
 /* A table's name as this engine spells it: in SQLite a dot is a letter like others. */
 GraphName lineage_relation(Arena *arena, const Engine *engine, const char *text);
 
+/* The SQL that makes a node: compiled by dbt, read from the manifest at need. NULL when there is none, or when the file
+ * is another by now. */
+const char *lineage_compiled(Arena *arena, const Graph *graph, NodeId node);
+
 #endif

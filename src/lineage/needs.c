@@ -25,6 +25,7 @@ static const NeedsRule rules[] = {
     {"ml feature", NULL, NULL, NEEDS_PERSON, "a model was trained on the old rows"},
     {"metric", NULL, NULL, NEEDS_FOLLOWS, "it is computed when it is asked for"},
     {"semantic model", NULL, NULL, NEEDS_FOLLOWS, "it is computed when it is asked for"},
+    {"saved query", "export", NULL, NEEDS_REBUILD, "it writes tables: its exports"},
     {"saved query", NULL, NULL, NEEDS_FOLLOWS, "it is computed when it is asked for"},
     {"snapshot", NULL, NULL, NEEDS_PERSON, "it keeps history: the wrong rows stay in it as what was true then"},
     {NULL, "snapshot", NULL, NEEDS_PERSON, "it keeps history: the wrong rows stay in it as what was true then"},
