@@ -137,8 +137,7 @@ static bool take_line(Csv *csv, const int where[WANTED], const JobSource *source
   return true;
 }
 
-bool history_csv(Arena *arena, Engine *engine, const JobSource *source, HistoryList *list, Error *err) {
-  (void)engine;
+static bool read_csv(Arena *arena, const JobSource *source, HistoryList *list, Error *err) {
   Csv csv = {.arena = arena, .path = source->place, .line = 1};
   int where[WANTED];
   CsvJob *jobs = NULL;
@@ -157,4 +156,14 @@ bool history_csv(Arena *arena, Engine *engine, const JobSource *source, HistoryL
     history_doubt(arena, history, "schedule", "a table of runs does not say the schedule, its dialect and its zone");
   }
   return true;
+}
+
+bool history_csv(Arena *arena, Engine *engine, const JobSource *source, HistoryList *list, Error *err) {
+  (void)engine;
+  if (read_csv(arena, source, list, err)) return true;
+  if (err->hint[0] == '\0' && err->code == ERR_SPEC)
+    error_hint(err,
+               "a run is one line of text: job,scheduled,started,ended; times as 2026-11-01T02:00:00+01:00, ended "
+               "empty while it runs");
+  return false;
 }

@@ -145,7 +145,8 @@ bool history_file(Arena *arena, const char *path, const char **ret, Error *err) 
   if (ferror(file)) return cannot_read(path, errno, err);
   if (text.len > FILE_MAX) return error_set(err, ERR_SPEC, "%s is larger than %d MiB", path, FILE_MAX / 1024 / 1024);
   if (memchr(buf_text(&text), '\0', text.len) != NULL)
-    return error_set(err, ERR_SPEC, "%s holds a NUL byte: it is no text", path);
+    return error_set(err, ERR_SPEC, "%s holds a NUL byte: it is no text", path) ||
+           error_hint(err, "save it as UTF-8 text, or name the file that was meant");
   *ret = arena_strdup(arena, buf_text(&text));
   return true;
 }

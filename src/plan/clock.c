@@ -178,7 +178,8 @@ static bool resolve_freezes(Resolver *resolver, const Zone *zone, Error *err) {
     Error unread;
     if (freeze->file) {
       if (!add_file(resolver->arena, freeze, &items, &n, &unread))
-        clock->freeze_unknown = arena_printf(resolver->arena, "%s: %s", unread.where, unread.message);
+        clock->freeze_unknown =
+            arena_printf(resolver->arena, "%s: %s; %s", unread.where, unread.message, error_hint_text(&unread));
       continue;
     }
     if (!freeze_parse(resolver->arena, freeze->text.text, &one, err)) return plan_at_place(&freeze->text.place, err);
