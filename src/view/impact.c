@@ -96,9 +96,22 @@ static void put_joins(Paint *paint, const ImpactFacts *facts) {
   if (facts->n_joins > SHOWN) paint_line(paint, "", "… %zu more: see --json", facts->n_joins - SHOWN);
 }
 
+/* Of what is more than following by itself. */
+static void put_reasons(Paint *paint, const ImpactFacts *facts, ImpactSize size) {
+  enum { SHOWN = 8 };
+  size_t n = 0;
+  for (size_t i = 1; i < facts->n; i++) {
+    const ImpactNode *node = &facts->nodes[i];
+    if (node->why == NULL || (node->needs <= NEEDS_FOLLOWS && facts->columns == NULL)) continue;
+    if (n++ < SHOWN || size == IMPACT_ALL) paint_line(paint, n == 1 ? "why" : "", "%s: %s", node->name, node->why);
+  }
+  if (n > SHOWN && size != IMPACT_ALL) paint_line(paint, "", "… %zu more: --all shows them", n - SHOWN);
+}
+
 void view_impact(Paint *paint, Arena *arena, const ImpactFacts *facts, ImpactSize size) {
   put_title(paint, arena, facts);
   view_impact_tree(paint, arena, facts, size);
+  put_reasons(paint, facts, size);
   for (size_t i = 0; i < facts->n_cycles; i++)
     paint_verdict(paint, STYLE_WARN, i == 0 ? "cycle" : "", "%s", facts->cycles[i]);
   if (facts->left_out > 0)
