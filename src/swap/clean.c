@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "swap/in_place.h"
 #include "swap/swap_int.h"
 #include "validate/validate.h"
 
@@ -41,6 +42,16 @@ static bool production_passes(Act *act, Error *err) {
   return n == 0 || error_set(err, ERR_DENIED, "production does not pass its checks: %s", findings[0].message);
 }
 
+/* The same of a range that a tool wrote: no row of the snapshot may be missing either. */
+static bool written_passes(Act *act, Error *err) {
+  InPlaceFacts facts;
+  if (!in_place_judge(act->arena, act->engine, act->plan, act->plan->range, 0, &facts, err)) return false;
+  if (facts.n == 0) return true;
+  error_set(err, ERR_DENIED, "production does not pass any more: %s", facts.findings[0].message);
+  return error_hint(err, "the snapshot may hold the last copy of such rows: tidegate restore %s puts it back",
+                    act->record->id);
+}
+
 /* What was published is still there. */
 static bool still_published(Act *act, Error *err) {
   Conflicts conflicts;
@@ -73,7 +84,8 @@ bool swap_finish(Arena *arena, Engine *engine, BackfillRecord *record, const Pla
   if (!act_begin(&act, "finish", GATE_CLEAN, 0, err)) return false;
   bool swapped = strcmp(record->state, state_name(STATE_swapped)) == 0;
   bool ok = retention_passed(&act, early, err) && (!swapped || still_published(&act, err)) &&
-            production_passes(&act, err) && drop_all(&act, "finish", early ? "retention given up" : NULL, err);
+            (swapped ? production_passes(&act, err) : written_passes(&act, err)) &&
+            drop_all(&act, "finish", early ? "retention given up" : NULL, err);
   act_end(&act);
   return ok;
 }

@@ -141,7 +141,7 @@ class Point:
         return fault and f"{fault}: after {result!r}, then {again!r}"
 
     def after_snapshot(self, state, result):
-        """A tool that has begun is not run again by itself: what it may have written is put back first."""
+        """What a tool that has begun may have written is put back; then the way is gone from its beginning."""
         scene, again = self.scene, None
         if state in ("opened", "checked"):
             again = scene.until_free(["restore", "backfill.yaml"])

@@ -81,12 +81,13 @@ SCENES = {"keyed": (KEYED, KEYED_SPEC), "keyless": (KEYLESS, KEYLESS_SPEC), "exc
           "replace": (REPLACED, REPLACED_SPEC)}
 PRODUCTION = "SELECT * FROM sales ORDER BY 1, 2, 3, 4"
 BREAK = "UPDATE sales SET net = -5 WHERE day = '2024-01-05'; DELETE FROM sales WHERE id = 61"
-# What a tool that can only write in place would do: the right values, straight into production.
+# What a tool that can only write in place would do: the right values of its batch's dates, straight into production.
 TOOL = """
-UPDATE sales SET net = o.cents * o.rate, day = o.day FROM orders o
+UPDATE sales SET net = o.cents * o.rate FROM orders o
  WHERE o.id = sales.id AND sales.day >= '{from}' AND sales.day < '{to}' AND sales.id < 1000;
-DELETE FROM sales WHERE id >= 1000;
-INSERT INTO sales SELECT id, day, cents, cents * rate, shop, NULL FROM orders WHERE id IN (34, 53)
+DELETE FROM sales WHERE day >= '{from}' AND day < '{to}' AND id >= 1000;
+INSERT INTO sales SELECT id, day, cents, cents * rate, shop, NULL FROM orders
+ WHERE id IN (34, 53) AND day >= '{from}' AND day < '{to}'
 """
 # The same command and, before it, the commands that lead to where it can be given.
 WAY = {

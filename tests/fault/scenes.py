@@ -212,11 +212,12 @@ class Scene(harness.Flow):
         return tables
 
 
-# What a tool that can only write in place would do: the right values, straight into production.
-TOOL = ("python3 -c \"import sqlite3, os; db = sqlite3.connect(os.environ['TIDEGATE_DATABASE']); "
-        "db.execute('UPDATE sales SET net = (SELECT cents * rate FROM orders o WHERE o.id = sales.id), "
-        "day = (SELECT day FROM orders o WHERE o.id = sales.id) WHERE day >= ? AND day < ? AND id < 1000', "
-        "(os.environ['TIDEGATE_FROM'], os.environ['TIDEGATE_TO'])); "
-        "db.execute('DELETE FROM sales WHERE id >= 1000'); "
-        "db.execute('INSERT INTO sales SELECT id, day, cents, cents * rate, shop, NULL FROM orders WHERE id IN (34, 53)'); "
+# What a tool that can only write in place would do: the right values of its batch's dates, straight into production.
+TOOL = ("python3 -c \"import sqlite3, os; db = sqlite3.connect(os.environ['TIDEGATE_DATABASE'], timeout=20); "
+        "dates = (os.environ['TIDEGATE_FROM'], os.environ['TIDEGATE_TO']); "
+        "db.execute('UPDATE sales SET net = (SELECT cents * rate FROM orders o WHERE o.id = sales.id) "
+        "WHERE day >= ? AND day < ? AND id < 1000', dates); "
+        "db.execute('DELETE FROM sales WHERE day >= ? AND day < ? AND id >= 1000', dates); "
+        "db.execute('INSERT INTO sales SELECT id, day, cents, cents * rate, shop, NULL FROM orders "
+        "WHERE day >= ? AND day < ? AND id IN (34, 53)', dates); "
         "db.commit()\"")

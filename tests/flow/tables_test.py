@@ -255,7 +255,7 @@ class Snapshots(Flow):
         return f"{sys.executable} -c \"import os, sqlite3; db = sqlite3.connect(os.environ['TIDEGATE_DATABASE']); db.execute(\\\"{sql}\\\"); db.commit()\""
 
     def test_then_and_finish(self):
-        self.tidegate("snapshot", self.file, "--then", self.tool("UPDATE t SET v = id * 3 WHERE day BETWEEN '2024-01-03' AND '2024-01-12'"))
+        self.tidegate("snapshot", self.file, "--then", self.tool("UPDATE t SET v = id * 3 WHERE day BETWEEN '{from}' AND '{to_inclusive}'"))
         self.assertEqual(self.rows("SELECT day, id, v FROM t ORDER BY id"), self.rows(Scene.WANT))
         self.tidegate("restore", self.file)
         self.assertEqual(self.rows("SELECT * FROM t ORDER BY id"), self.before)
