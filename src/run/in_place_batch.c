@@ -67,7 +67,13 @@ bool in_place_note(InPlace *work, const char *verb, Error *err) {
 
 bool in_place_found(InPlace *work, const FindingRecord *findings, size_t n, Error *err) {
   Run *run = &work->run;
-  if (!run->engine->ops->ledger_add_findings(run->engine, run->record->id, findings, n, err)) return false;
+  const EngineOps *ops = run->engine->ops;
+  if (!run_begin(run, work->writer, false, err)) return false;
+  if (!ops->ledger_add_findings(run->engine, run->record->id, findings, n, err)) {
+    ops->abort(work->writer);
+    return false;
+  }
+  if (!ops->commit(work->writer, err)) return false;
   return error_set(err, ERR_HELD, "production was written in place and does not pass: %s", findings[0].message);
 }
 
