@@ -423,6 +423,9 @@ typedef struct EngineOps {
   /* Whose sessions are there, and who holds a lock, apart from Tidegate's own? Within so many seconds. NULL where there
    * are no sessions. */
   bool (*sessions)(Engine *, Arena *, const SessionQuestion *, double timeout, SessionFacts *ret, Error *);
+  /* Ends the sessions of this database that have this application name and the role of whoever asks, with what they do.
+   * NULL where there are no sessions. */
+  bool (*end_sessions)(Engine *, const char *application, Error *);
   /* Equal tokens prove that nobody else committed anything between; unequal tokens prove nothing. Lives in the arena.
    */
   bool (*change_token)(Engine *, Arena *, const char **ret, Error *);

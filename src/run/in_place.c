@@ -112,7 +112,7 @@ static bool recover(InPlace *work, Error *err) {
   Opened *opened = &work->opened;
   DateRange half = opened->running;
   RangeLook now;
-  if (!in_place_writer(work, err) || !in_place_quiet(work, err) ||
+  if (!in_place_writer(work, err) || !in_place_quiet(run->engine, run->record, err) ||
       !in_place_look(run->arena, run->engine, run->plan, &now, err) || !expect_passed(work, &now, err))
     return false;
   work->result->facts.outside_unchanged = fingerprint_equal(&now.outside, &opened->outside);
@@ -212,8 +212,9 @@ static void put_back(InPlace *work, Error *err) {
   int64_t rows = 0;
   const char *id = run->record->id;
   run_tell(run, "putting the range back", false);
-  bool ok = in_place_quiet(work, &failed) && in_place_restore(run->engine, work->writer, run->record, run->plan, NULL,
-                                                              run->plan->range, true, &rows, &failed);
+  bool ok =
+      in_place_quiet(run->engine, run->record, &failed) &&
+      in_place_restore(run->engine, work->writer, run->record, run->plan, NULL, run->plan->range, true, &rows, &failed);
   *err = cause;
   work->result->restored = ok;
   if (ok) {

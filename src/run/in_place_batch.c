@@ -11,8 +11,6 @@
 static const double BEAT_SECONDS = 10;
 /* For one answer of a job, and between two questions. */
 static const double ASK_SECONDS = 5, ASK_EVERY = 1;
-/* Its sessions in the database get so long to end after its processes. */
-static const double SESSION_SECONDS = 60;
 
 enum { APPLICATION = PLAN_VARIABLES, MARK, N_VARIABLES };
 
@@ -79,11 +77,6 @@ bool in_place_found(InPlace *work, const FindingRecord *findings, size_t n, Erro
 
 /* ---- the tool --------------------------------------------------------------------------------------------------- */
 
-/* Its sessions in PostgreSQL are known by this name. It is not one of Tidegate's own, so that they can be asked for. */
-static const char *application(const InPlace *work) {
-  return arena_printf(work->run.arena, "backfill-%s-tool", work->run.record->id);
-}
-
 /* Another tidegate may take the backfill over from one that gives no sign of life. A lock that is not to be had now is
  * the tool's own. */
 static void beat(InPlace *work) {
@@ -121,7 +114,8 @@ static bool run_tool(InPlace *work, DateRange dates, double left, Error *err) {
   BUF_SCOPED log = {0};
   double timeout = run->plan->spec.recompute.timeout;
   plan_variables(&arena, run->plan, dates, variables);
-  variables[APPLICATION] = (ProcessVariable){"{application}", "PGAPPNAME", application(work)};
+  variables[APPLICATION] =
+      (ProcessVariable){"{application}", "PGAPPNAME", in_place_application(run->arena, run->record)};
   variables[MARK] = (ProcessVariable){"{tool}", OPENED_VARIABLE, opened_mark(&arena, run->record)};
   bool closes = left < timeout;
   ProcessRules rules = {variables, N_VARIABLES, closes ? left : timeout, closes ? "the window" : "`recompute: timeout`",
@@ -165,25 +159,6 @@ static bool await_idle(InPlace *work, double seconds, Error *err) {
     if (!pause_between(work, why)) return why_stopped(work, err);
   } while (clock_seconds() < until);
   return error_set(err, ERR_COMMAND, "the tool has ended, but what it started has not in time: %s", why);
-}
-
-bool in_place_quiet(InPlace *work, Error *err) {
-  Run *run = &work->run;
-  const EngineOps *ops = run->engine->ops;
-  double until = clock_seconds() + SESSION_SECONDS;
-  SessionQuestion question = {.application = application(work)};
-  if (!in_place_end_tools(run->record, err)) return false;
-  if (ops->sessions == NULL) return true;
-  for (;;) {
-    ARENA_SCOPED arena = {0};
-    SessionFacts facts = {0};
-    if (!ops->sessions(run->engine, &arena, &question, ASK_SECONDS, &facts, err)) return false;
-    if (facts.found == NULL) return true; /* what cannot be seen of others is not taken for the tool's */
-    run_tell(run, "waiting for the tool's session in the database", true);
-    if (clock_seconds() > until)
-      return error_set(err, ERR_LOCKED, "the tool has ended, but its session in the database has not: %s", facts.found);
-    nanosleep(&(struct timespec){0, (long)(0.1 * 1e9)}, NULL);
-  }
 }
 
 /* ---- before and after ------------------------------------------------------------------------------------------- */

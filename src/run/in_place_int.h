@@ -37,8 +37,6 @@ bool in_place_writer(InPlace *work, Error *err);
 /* Runs the tool over the batch's dates, for `left` seconds at most, and holds what it wrote against the evidence;
  * fills in the rest of *batch. */
 bool in_place_batch(InPlace *work, OpenedBatch *batch, double left, Error *err);
-/* Nothing that the tool has started on this machine, and no session of it in the database, is there any more. */
-bool in_place_quiet(InPlace *work, Error *err);
 /* Keeps what the ledger is to know of it, and moves the state along the verb; NULL: it stays. */
 bool in_place_note(InPlace *work, const char *verb, Error *err);
 void in_place_event(InPlace *work, const char *what, const char *detail);

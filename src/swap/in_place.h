@@ -39,7 +39,11 @@ bool in_place_restore(Engine *engine, EngineWriter *writer, BackfillRecord *reco
 /* The processes of this machine that a backfill's tool has started and that are still there: their number, and one of
  * them. */
 size_t in_place_tools(const BackfillRecord *record, int *ret_pid);
-/* Kills them and waits until they are gone; ERR_COMMAND when they cannot be ended within some seconds. */
-bool in_place_end_tools(const BackfillRecord *record, Error *err);
+/* By this name its sessions in the database are known. It is not one of Tidegate's own, so that they can be asked for.
+ */
+const char *in_place_application(Arena *arena, const BackfillRecord *record);
+/* Ends them, and the tool's sessions in the database with what these do, and waits until all are gone. ERR_COMMAND and
+ * ERR_LOCKED when they do not end within some seconds. */
+bool in_place_quiet(Engine *engine, const BackfillRecord *record, Error *err);
 
 #endif

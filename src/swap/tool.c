@@ -64,7 +64,7 @@ static size_t each_tool(const BackfillRecord *record, int signal_number, int *re
 
 size_t in_place_tools(const BackfillRecord *record, int *ret_pid) { return each_tool(record, 0, ret_pid); }
 
-bool in_place_end_tools(const BackfillRecord *record, Error *err) {
+static bool end_processes(const BackfillRecord *record, Error *err) {
   int pid = 0;
   double until = clock_seconds() + GONE_SECONDS;
   while (each_tool(record, SIGKILL, &pid) > 0) {
@@ -75,4 +75,34 @@ bool in_place_end_tools(const BackfillRecord *record, Error *err) {
     nanosleep(&(struct timespec){0, (long)(LOOK_SECONDS * 1e9)}, NULL);
   }
   return true;
+}
+
+const char *in_place_application(Arena *arena, const BackfillRecord *record) {
+  return arena_printf(arena, "backfill-%s-tool", record->id);
+}
+
+/* A statement goes on in the server when its client is killed. */
+static bool end_sessions(Engine *engine, const BackfillRecord *record, Error *err) {
+  ARENA_SCOPED name = {0};
+  SessionQuestion question = {.application = in_place_application(&name, record)};
+  double until = clock_seconds() + GONE_SECONDS;
+  if (engine->ops->end_sessions == NULL || engine->ops->sessions == NULL) return true;
+  for (;;) {
+    ARENA_SCOPED arena = {0};
+    SessionFacts facts = {0};
+    if (!engine->ops->end_sessions(engine, question.application, err) ||
+        !engine->ops->sessions(engine, &arena, &question, GONE_SECONDS, &facts, err))
+      return false;
+    if (facts.found == NULL) return true; /* what cannot be seen of others is not taken for the tool's */
+    if (clock_seconds() > until) {
+      error_set(err, ERR_LOCKED, "the tool's session in the database does not end, and it may still write: %s",
+                facts.found);
+      return error_hint(err, "end it as its own role or as a superuser, then: tidegate restore %s", record->id);
+    }
+    nanosleep(&(struct timespec){0, (long)(LOOK_SECONDS * 1e9)}, NULL);
+  }
+}
+
+bool in_place_quiet(Engine *engine, const BackfillRecord *record, Error *err) {
+  return end_processes(record, err) && end_sessions(engine, record, err);
 }

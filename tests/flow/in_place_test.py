@@ -305,6 +305,18 @@ class Sqlite(InPlace, Flow):
 class Postgres(InPlace, PostgresFlow):
     crashes = 3
 
+    def test_killed_and_its_statement_goes_on_in_the_server(self):
+        """The client is gone with Tidegate, its statement is not: it would write when it has slept."""
+        sleeper = self.tool(RIGHT + "; SELECT pg_sleep(300)").replace("psql ", "psql -1 ")
+        process = self.start("snapshot", self.file, "--then", sleeper)
+        asleep = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(300)%' AND state = 'active' AND pid <> pg_backend_pid()"
+        wait_until(lambda: self.value(asleep) == 1, what="the statement")
+        self.kill(process)
+        self.assertEqual(self.value(asleep), 1)
+        self.tidegate("restore", self.file)
+        self.assertEqual(self.value(asleep), 0)
+        self.assert_put_back()
+
     def tool(self, sql):
         return f'psql -qAt -v ON_ERROR_STOP=1 -d "{{database}}" -c "{sql}"'
 

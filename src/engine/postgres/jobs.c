@@ -173,6 +173,12 @@ static bool look_at_lock(PgEngine *engine, Arena *arena, const char *key, Sessio
   return true;
 }
 
+bool pg_end_sessions(Engine *base, const char *application, Error *err) {
+  const char *const values[] = {application};
+  int64_t ended;
+  return pg_number(pg_engine(base), sql_jobs_end, values, 1, &ended, "ending the sessions of a tool", err);
+}
+
 bool pg_sessions(Engine *base, Arena *arena, const SessionQuestion *question, double timeout, SessionFacts *ret,
                  Error *err) {
   PgEngine *engine = pg_engine(base);

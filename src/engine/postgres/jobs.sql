@@ -34,6 +34,11 @@ SELECT a.pid, a.usename, a.application_name, a.state,
  ORDER BY f.by_name OR f.by_query DESC, a.backend_start
  LIMIT 1
 
+-- name: end
+-- Ends the sessions whose application is $1, of this role.
+SELECT count(pg_catalog.pg_terminate_backend(pid)) FROM pg_catalog.pg_stat_activity
+ WHERE datname = current_database() AND application_name = $1 AND usename = current_user AND pid <> pg_backend_pid()
+
 -- name: lock
 -- Who holds the advisory lock of the one key $1, or of the two keys $1 and $2 (else NULL), or waits for it.
 SELECT l.pid, a.usename, a.application_name, CASE WHEN l.granted THEN 'holds' ELSE 'waits for' END,

@@ -60,6 +60,7 @@ static const EngineOps postgres_ops = {
     .number = pg_job_number,
     .age = pg_age,
     .sessions = pg_sessions,
+    .end_sessions = pg_end_sessions,
     .change_token = pg_change_token,
     .pressure = pg_pressure,
     .unchanged = pg_unchanged,

@@ -118,6 +118,7 @@ bool pg_unchanged(Engine *, const Job *, const char *, int64_t, Unchanged *, Err
 /* jobs.c */
 bool pg_job_number(Engine *, const char *, double, double *, Error *);
 bool pg_age(Engine *, const char *, double, double *, Error *);
+bool pg_end_sessions(Engine *, const char *, Error *);
 bool pg_sessions(Engine *, Arena *, const SessionQuestion *, double, SessionFacts *, Error *);
 /* pressure.c */
 bool pg_pressure(Engine *, Arena *, const Shape *, const PressureLimits *, Pressure *, Error *);

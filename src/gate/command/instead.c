@@ -43,6 +43,9 @@ static bool set_ask(CommandCase *c, const char *file, OfferAsk *ret) {
   if (target != NULL) {
     ret->table = target->table;
     ret->shift = target->job == NULL ? 0 : target->job->dates;
+    for (size_t i = 1; i < c->n_targets; i++)
+      ret->also = arena_printf(c->arena, "%s%s%s", ret->also == NULL ? "" : ret->also, ret->also == NULL ? "" : ", ",
+                               c->targets[i].table);
   }
   bool read = c->pipeline_path != NULL && c->pipeline.pipeline_file.file != NULL &&
               spec_load_pipeline(c->arena, c->pipeline_path, ret->table, spec, &ignored);

@@ -105,6 +105,13 @@ static const char *write_yaml(Arena *arena, const OfferAsk *ask, const Trigger *
   buf_printf(&out,
              "# Write what is right over each " OFFER_BLANK "; tidegate plan %s says what is still to be filled in.\n",
              offer->path);
+  if (ask->also != NULL)
+    buf_printf(&out, "# It also writes %s: nothing here stands for those rows. Draft and snapshot each table.\n",
+               ask->also);
+  if (trigger->danger != NULL) {
+    buf_puts(&out, "# It does more than write the dates:\n");
+    put_comment(&out, trigger->danger);
+  }
   if (spec == NULL || spec->database.text == NULL)
     put_field(&out, "database", NULL, "a SQLite file, or postgresql://host/name without a password");
   put_field(&out, "target", ask->table, "the table that it writes");

@@ -12,6 +12,7 @@ typedef struct OfferAsk {
   size_t n;
   const TriggerReport *report; /* what it starts */
   const char *table;           /* the first that it writes; NULL: not known */
+  const char *also;            /* other tables that it writes, which the draft is not about; NULL: none */
   int shift;                   /* days from the dates that it names to those of the rows */
   const Spec *pipeline; /* tidegate.yaml, for this table or its top; NULL or without pipeline_file: there is none */
   const char *file;     /* the draft's path; NULL: TABLE-FROM-TO.backfill.yaml */
