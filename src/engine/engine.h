@@ -107,7 +107,34 @@ typedef struct DependentFacts {
   const char *name, *kind; /* "view", "trigger", "foreign key" */
   const char *via;         /* what connects it: "reads daily_delays", "ON DELETE CASCADE", … */
   const char *needs;       /* follows, refresh, cascade, unknown */
+  bool through;            /* a view that reads it by way of other views alone */
 } DependentFacts;
+
+/* A view reads a table or another view. */
+typedef struct ReadFacts {
+  const char *reader, *kind; /* kind: "view", "materialized view" */
+  const char *source;
+  const char *const *columns; /* of the source, that it reads; NULL: not known, all may be */
+  size_t n;
+} ReadFacts;
+
+/* One statement of a text, and what it would read and write. Each read is the statement's own: views are not looked
+ * through. */
+typedef struct StatementFacts {
+  size_t offset, length; /* bytes of the text */
+  const char *writes;    /* the table or view that it makes or changes; NULL: none */
+  const char *kind;      /* "table", "view" */
+  const char *deed;      /* "insert", "create table as", … */
+  bool temporary;
+  const QueryRead *reads; /* of each, columns NULL: not known, all may be */
+  size_t n_reads;
+  const char *unread; /* why it could not be looked into; NULL: it was */
+} StatementFacts;
+
+typedef struct ScriptFacts {
+  const StatementFacts *statements;
+  size_t n;
+} ScriptFacts;
 
 /* What the values of a date column look like. */
 typedef struct DateProfile {
@@ -408,6 +435,12 @@ typedef struct EngineOps {
   bool (*describe_condition)(Engine *, Arena *, const char *table, const char *recompute, const char *sql,
                              bool aggregate, int *ret_offset, Error *);
   bool (*dependents)(Engine *, Arena *, const char *table, const DependentFacts **ret, size_t *ret_n, Error *);
+  /* What all views of the database read, each its own sources. A view that is broken is left out. */
+  bool (*view_reads)(Engine *, Arena *, const ReadFacts **ret, size_t *ret_n, Error *);
+  /* What the statements of n texts together would read and write if they were run in that order, or in any other that
+   * makes tables before they are read. Runs nothing in this database. ret_scripts: n of them. NULL where the dialect is
+   * read without the engine. */
+  bool (*describe_scripts)(Engine *, Arena *, const char *const *texts, size_t n, ScriptFacts *ret_scripts, Error *);
   /* Samples; counts nulls only where an index makes it cheap or the table is small (rows −1 otherwise). */
   bool (*date_profile)(Engine *, Arena *, const char *table, const char *column, DateProfile *ret, Error *);
   /* Rows per date of [range): where → also how many satisfy it (NULL: all). Dates without rows are absent. *ret_nulls:

@@ -2,29 +2,63 @@
 
 #include "lineage/readers.h"
 
-/* A trigger, a rule or a foreign key is no table, though it may bear the name of one. */
-static NodeId dependent_node(LineageCase *reading, const DependentFacts *facts) {
+/* What the database itself knows: who reads whom among all its views, and what hangs on the target. */
+
+static bool is_relation(const char *kind) {
   static const char *const relations[] = {"view", "materialized view", "table"};
   for (size_t i = 0; i < sizeof relations / sizeof *relations; i++)
-    if (strcmp(facts->kind, relations[i]) == 0) return lineage_table(reading, facts->name);
+    if (strcmp(kind, relations[i]) == 0) return true;
+  return false;
+}
+
+/* A trigger, a rule or a foreign key is no table, though it may bear the name of one. */
+static NodeId dependent_node(LineageCase *reading, const DependentFacts *facts) {
+  if (is_relation(facts->kind)) return lineage_table(reading, facts->name);
   return graph_node(reading->graph, &(GraphName){.space = facts->kind, .id = facts->name});
 }
 
+static void add_view_read(LineageCase *reading, const ReadFacts *read) {
+  NodeId parent = lineage_table(reading, read->source), child = lineage_table(reading, read->reader);
+  GraphNode *facts = graph_facts(reading->graph, child);
+  facts->kind = read->kind;
+  facts->shown = read->reader;
+  facts = graph_facts(reading->graph, parent);
+  if (facts->shown == NULL) facts->shown = read->source;
+  graph_edge(reading->graph,
+             &(GraphEdge){.parent = parent, .child = child, .columns = read->columns, .n_columns = (uint32_t)read->n});
+}
+
+/* Did the views' own reads say it, with the columns? */
+static bool is_drawn(LineageCase *reading, const DependentFacts *facts, const ReadFacts *reads, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(reads[i].reader, facts->name) == 0 && strcmp(reads[i].source, reading->target) == 0) return true;
+  return facts->through;
+}
+
+static void add_dependent(LineageCase *reading, const DependentFacts *dependent, const ReadFacts *reads, size_t n) {
+  NodeId node = dependent_node(reading, dependent);
+  GraphNode *facts = graph_facts(reading->graph, node);
+  facts->shown = dependent->name;
+  facts->kind = dependent->kind;
+  lineage_needs(facts, dependent->needs);
+  if (is_drawn(reading, dependent, reads, n)) return;
+  graph_edge(reading->graph,
+             &(GraphEdge){.parent = lineage_table(reading, reading->target), .child = node, .via = dependent->via});
+}
+
 bool lineage_read_catalogue(LineageCase *reading, Error *err) {
+  const EngineOps *ops = reading->engine->ops;
   const DependentFacts *dependents;
-  size_t n;
-  Graph *graph = reading->graph;
-  graph_begin(graph, &(GraphSource){.reader = "catalogue"});
-  if (!reading->engine->ops->dependents(reading->engine, reading->arena, reading->target, &dependents, &n, err))
+  const ReadFacts *reads;
+  size_t n, n_reads;
+  uint32_t source = graph_begin(reading->graph, &(GraphSource){.reader = "catalogue"});
+  if (!ops->dependents(reading->engine, reading->arena, reading->target, &dependents, &n, err) ||
+      !ops->view_reads(reading->engine, reading->arena, &reads, &n_reads, err))
     return false;
-  NodeId target = lineage_table(reading, reading->target);
-  for (size_t i = 0; i < n; i++) {
-    NodeId node = dependent_node(reading, &dependents[i]);
-    GraphNode *facts = graph_facts(graph, node);
-    facts->shown = dependents[i].name;
-    facts->kind = dependents[i].kind;
-    lineage_needs(facts, dependents[i].needs);
-    graph_edge(graph, &(GraphEdge){.parent = target, .child = node, .via = dependents[i].via});
-  }
+  lineage_table(reading, reading->target);
+  for (size_t i = 0; i < n_reads; i++) add_view_read(reading, &reads[i]);
+  for (size_t i = 0; i < n; i++) add_dependent(reading, &dependents[i], reads, n_reads);
+  graph_source(reading->graph, source)->covers =
+      "views, materialized views, foreign keys, triggers, functions by their text";
   return true;
 }

@@ -11,10 +11,8 @@ _Static_assert(sizeof needs_names / sizeof *needs_names == NEEDS_COUNT_, "a word
 
 /* The sources of lineage, what a person wrote last: where two differ, the later one's word counts. */
 static LineageReader *const readers[] = {
-    lineage_read_catalogue,
-    lineage_read_dbt,
-    lineage_read_declared,
-    lineage_read_overrides,
+    lineage_read_catalogue, lineage_read_dbt,      lineage_read_openlineage,
+    lineage_read_sql,       lineage_read_declared, lineage_read_overrides,
 };
 
 const char *needs_name(Needs needs) { return needs_names[needs]; }
@@ -39,25 +37,10 @@ NodeId lineage_table(LineageCase *reading, const char *name) {
   return graph_node(reading->graph, &relation);
 }
 
-/* What tidegate.yaml names and no reader above reads. */
-static void say_unread(const LineageCase *reading) {
-  const SpecLineage *lineage = &reading->spec->lineage;
-  const struct {
-    const char *reader;
-    const SpecTexts *paths;
-  } unread[] = {{"OpenLineage", &lineage->openlineage}, {"SQL text", &lineage->sql}};
-  for (size_t i = 0; i < sizeof unread / sizeof *unread; i++)
-    for (size_t k = 0; k < unread[i].paths->n; k++)
-      graph_begin(reading->graph, &(GraphSource){.reader = unread[i].reader,
-                                                 .path = unread[i].paths->items[k].text,
-                                                 .failed = "this build cannot read it"});
-}
-
 bool lineage_read(Arena *arena, Engine *engine, const char *target, const Spec *spec, const Graph **ret, Error *err) {
   LineageCase reading = {.arena = arena, .engine = engine, .target = target, .spec = spec, .graph = graph_new(arena)};
   bool ok = true;
   for (size_t i = 0; ok && i < sizeof readers / sizeof *readers; i++) ok = readers[i](&reading, err);
-  say_unread(&reading);
   graph_finish(reading.graph);
   *ret = reading.graph;
   return ok;

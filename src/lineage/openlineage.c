@@ -121,3 +121,9 @@ void openlineage_read(Graph *graph, const char *path) {
   if (reading->n_events == 0 && reading->n_faults == 0) openlineage_fault(reading, path, 0, "it holds no events");
   openlineage_end(reading);
 }
+
+bool lineage_read_openlineage(LineageCase *reading, Error *err) {
+  const SpecTexts *paths = &reading->spec->lineage.openlineage;
+  for (size_t i = 0; i < paths->n; i++) openlineage_read(reading->graph, paths->items[i].text);
+  return true;
+}

@@ -1,7 +1,7 @@
 #ifndef TIDEGATE_LINEAGE_OPENLINEAGE_H
 #define TIDEGATE_LINEAGE_OPENLINEAGE_H
 
-#include "lineage/graph.h"
+#include "lineage/readers.h"
 
 /*
  * OpenLineage events into the graph: what goes in and out of a run gives edges. Events of one run are taken together

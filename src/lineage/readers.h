@@ -21,7 +21,9 @@ typedef bool LineageReader(LineageCase *reading, Error *err);
 LineageReader lineage_read_catalogue; /* what the database itself knows: views, triggers, foreign keys */
 LineageReader lineage_read_declared;  /* what a person listed under `downstream` */
 
-LineageReader lineage_read_dbt; /* the manifests and catalogs of dbt that tidegate.yaml names */
+LineageReader lineage_read_dbt;         /* the manifests and catalogs of dbt that tidegate.yaml names */
+LineageReader lineage_read_openlineage; /* events from files, folders and Marquez */
+LineageReader lineage_read_sql;         /* folders of .sql files, in the dialect of the engine */
 
 /* overrides.c: what `lineage: overrides` says of grain, lookback, window, cumulative. Last, in a graph not yet
  * finished. */

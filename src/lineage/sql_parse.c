@@ -42,149 +42,47 @@ json_t *sql_tree(Arena *arena, const char *statement, const char **ret_why, int 
   return found;
 }
 
-/* What a text of several statements needs beside the statements themselves. */
-typedef struct Script {
-  Arena *arena;
-  const char *text, *schema;
-  SqlStatement *statements;
-  size_t n;
-  SqlUnread *unread;
-  size_t n_unread;
-  SqlStatement *temporary; /* what made each temporary table */
-  size_t n_temporary;
-} Script;
-
-static int line_at(const char *text, size_t offset) {
-  int line = 1;
-  for (size_t i = 0; i < offset && text[i] != '\0'; i++) line += text[i] == '\n';
-  return line;
-}
-
-static void leave_unread(Script *script, size_t offset, const char *why) {
-  script->unread = arena_grow(script->arena, script->unread, script->n_unread, sizeof *script->unread);
-  script->unread[script->n_unread++] = (SqlUnread){line_at(script->text, offset), why};
-}
-
-/* What put rows into the temporary table of that name, from the i-th on; *i ends behind it. NULL: nothing more. */
-static const SqlStatement *temporary_of(const Script *script, const SqlName *name, size_t *i) {
-  if (name->schema != NULL && !sql_same(name->schema, script->schema)) return NULL;
-  while (*i < script->n_temporary) {
-    const SqlStatement *made = &script->temporary[(*i)++];
-    if (sql_same(made->writes.name, name->name)) return made;
-  }
-  return NULL;
-}
-
-static void merge_read(Arena *arena, SqlRead **reads, size_t *n, SqlRead read) {
-  for (size_t i = 0; i < *n; i++) {
-    SqlRead *old = &(*reads)[i];
-    if (!sql_same_table(&old->table, &read.table)) continue;
-    const char **columns = arena_array(arena, old->n + read.n, sizeof *columns);
-    size_t both = 0;
-    for (size_t k = 0; k < old->n; k++) columns[both++] = old->columns[k];
-    for (size_t k = 0; k < read.n; k++) columns[both++] = read.columns[k];
-    *old = (SqlRead){old->table, columns, both, old->all || read.all};
-    return;
-  }
-  *reads = arena_grow(arena, *reads, *n, sizeof **reads);
-  (*reads)[(*n)++] = read;
-}
-
-/* Dates through a temporary table: the widest of both. */
-static SqlDates widest(SqlDates a, SqlDates b) {
-  a.known = a.known && b.known;
-  a.cumulative = a.cumulative || b.cumulative;
-  a.after = a.after || b.after;
-  a.all = a.all || b.all;
-  if (b.has_grain && (!a.has_grain || b.grain > a.grain)) a.grain = b.grain;
-  a.has_grain = a.has_grain || b.has_grain;
-  a.window += b.window;
-  if (a.why == NULL) a.why = b.why;
-  return a;
-}
-
-/* The statement as it is when temporary tables are looked through. */
-static SqlStatement resolve(const Script *script, const SqlWalk *w, const SqlWalkWrite *write, SqlStatement statement) {
-  SqlRead *reads = NULL;
-  size_t n = 0;
-  for (size_t i = 0; i < w->n; i++) {
-    const SqlWalkRead *read = &w->reads[i];
-    size_t at = 0;
-    const SqlStatement *made = temporary_of(script, &read->table, &at);
-    if (write->table.name != NULL && sql_same_table(&read->table, &write->table)) {
-      statement.reads_itself = true;
-    } else if (made != NULL) {
-      for (; made != NULL; made = temporary_of(script, &read->table, &at)) {
-        for (size_t k = 0; k < made->n; k++) merge_read(script->arena, &reads, &n, made->reads[k]);
-        statement.dates = widest(statement.dates, made->dates);
-      }
-    } else {
-      merge_read(script->arena, &reads, &n, (SqlRead){read->table, read->columns, read->n, read->all});
-    }
-  }
-  statement.reads = reads;
-  statement.n = n;
-  return statement;
-}
-
-static void add_statement(Script *script, const SqlStatement *statement, bool temporary) {
-  SqlStatement **list = temporary ? &script->temporary : &script->statements;
-  size_t *n = temporary ? &script->n_temporary : &script->n;
-  *list = arena_grow(script->arena, *list, *n, sizeof **list);
-  (*list)[(*n)++] = *statement;
-}
-
-static void set_search_path(Script *script, const json_t *tree) {
+static void set_search_path(SqlBuild *build, const json_t *tree) {
   const json_t *set = json_object_get(tree, "VariableSetStmt");
   const char *name = sql_member(set, "name");
   if (name == NULL || strcasecmp(name, "search_path") != 0) return;
   const json_t *first = json_object_get(json_array_get(json_object_get(set, "args"), 0), "A_Const");
-  script->schema = arena_strdup(script->arena, sql_member(json_object_get(first, "sval"), "sval"));
+  build->schema = arena_strdup(build->arena, sql_member(json_object_get(first, "sval"), "sval"));
 }
 
-static void read_statement(Script *script, size_t offset, const char *text) {
+static void read_statement(SqlBuild *build, size_t offset, const char *text) {
   const char *why;
   int fault;
   size_t start = offset + strspn(text, " \t\r\n");
-  json_t *tree = sql_tree(script->arena, text, &why, &fault);
+  json_t *tree = sql_tree(build->arena, text, &why, &fault);
   if (tree == NULL) {
-    leave_unread(script, fault >= 0 ? offset + (size_t)fault : start, why);
+    sql_build_unread(build, fault >= 0 ? offset + (size_t)fault : start, why);
     return;
   }
-  SqlWalk w = {.arena = script->arena, .schema = script->schema};
-  set_search_path(script, tree);
-  sql_walk(&w, tree);
-  if (w.unread != NULL) leave_unread(script, start, w.unread);
-  SqlStatement plain = {.line = line_at(script->text, start), .text = text};
-  if (w.n_writes > 0) plain.dates = sql_dates(tree);
-  for (size_t i = 0; i < w.n_writes; i++) {
-    const SqlWalkWrite *write = &w.writes[i];
-    size_t at = 0;
-    bool temporary = write->file_name == NULL && temporary_of(script, &write->table, &at) != NULL;
-    plain.writes = write->table;
-    plain.kind = write->kind;
-    plain.deed = write->deed;
-    plain.file_name = write->file_name;
-    SqlStatement statement = resolve(script, &w, write, plain);
-    add_statement(script, &statement, write->temporary || temporary);
-  }
+  SqlWalk walk = {.arena = build->arena, .schema = build->schema};
+  SqlDates dates = {0};
+  set_search_path(build, tree);
+  sql_walk(&walk, tree);
+  if (walk.unread != NULL) sql_build_unread(build, start, walk.unread);
+  if (walk.n_writes > 0) dates = sql_dates(tree);
+  sql_build_add(build, &walk, &dates, start, text);
   json_decref(tree);
 }
 
 bool sql_can_parse(void) { return true; }
 
 SqlScript sql_parse(Arena *arena, const char *text) {
-  Script script = {.arena = arena, .text = text};
+  SqlBuild build = {.arena = arena, .text = text};
   PgQuerySplitResult split = pg_query_split_with_scanner(text);
   if (split.error != NULL)
-    leave_unread(&script, split.error->cursorpos > 0 ? (size_t)split.error->cursorpos - 1 : 0,
-                 arena_strdup(arena, split.error->message));
+    sql_build_unread(&build, split.error->cursorpos > 0 ? (size_t)split.error->cursorpos - 1 : 0,
+                     arena_strdup(arena, split.error->message));
   for (int i = 0; split.error == NULL && i < split.n_stmts; i++) {
     size_t at = (size_t)split.stmts[i]->stmt_location, n = (size_t)split.stmts[i]->stmt_len;
-    read_statement(&script, at, arena_strndup(arena, text + at, n == 0 ? strlen(text + at) : n));
+    read_statement(&build, at, arena_strndup(arena, text + at, n == 0 ? strlen(text + at) : n));
   }
   pg_query_free_split_result(split);
-  return (SqlScript){script.statements, script.n, script.unread, script.n_unread};
+  return sql_build_end(&build);
 }
 
 SqlDates sql_dates_of(Arena *arena, const char *statement) {

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "lineage/readers.h"
+#include "lineage/sql_script.h"
 
 /* A folder of .sql files into the graph. */
 
@@ -15,9 +17,9 @@ enum { MOST_DEEP = 16, MOST_BYTES = 16 * 1024 * 1024, MOST_FAULTS = 3 };
 
 typedef struct Folder {
   Graph *graph;
-  Arena *arena; /* the graph's */
-  Engine *engine;
-  bool manifest; /* a dbt manifest is read too: what is written in Jinja is left to it without a word */
+  Arena *arena;                /* the graph's */
+  bool manifest;               /* a dbt manifest is read too: what is written in Jinja is left to it without a word */
+  const char **names, **texts; /* of the files that are read */
   size_t n_files, n_statements, n_jinja, n_faults;
   Buf faults;
 } Folder;
@@ -59,6 +61,8 @@ static NodeId written_node(Folder *folder, const char *file, const SqlStatement 
     facts->line = statement->line;
   }
   if (facts->sql == NULL) facts->sql = statement->text;
+  if (facts->materialization == NULL && strncmp(statement->deed, "create ", 7) == 0)
+    facts->materialization = strcmp(statement->kind, "materialized view") == 0 ? "materialized_view" : statement->kind;
   facts->reads_itself = facts->reads_itself || statement->reads_itself;
   if (strcmp(statement->kind, "table") == 0) sql_tell_dates(facts, &statement->dates);
   return node;
@@ -93,17 +97,17 @@ static int jinja_line(const char *text) {
   return 0;
 }
 
-static void read_text(Folder *folder, const char *file, const char *text) {
+static void take_text(Folder *folder, const char *file, const char *text) {
   int jinja = jinja_line(text);
   if (jinja > 0) {
     folder->n_jinja++;
     if (!folder->manifest) leave_out(folder, file, jinja, "it is written in Jinja: dbt's manifest says what it reads");
     return;
   }
-  SqlScript script = sql_parse(folder->arena, text);
-  folder->n_files++;
-  for (size_t i = 0; i < script.n; i++) add_statement(folder, file, &script.statements[i]);
-  for (size_t i = 0; i < script.n_unread; i++) leave_out(folder, file, script.unread[i].line, script.unread[i].why);
+  folder->names = arena_grow(folder->arena, folder->names, folder->n_files, sizeof *folder->names);
+  folder->texts = arena_grow(folder->arena, folder->texts, folder->n_files, sizeof *folder->texts);
+  folder->names[folder->n_files] = arena_strdup(folder->arena, file);
+  folder->texts[folder->n_files++] = arena_strdup(folder->arena, text);
 }
 
 static void read_file(Folder *folder, const char *path, const char *shown) {
@@ -122,7 +126,7 @@ static void read_file(Folder *folder, const char *path, const char *shown) {
   else if (strlen(buf_text(&text)) != text.len)
     leave_out(folder, shown, 1, "it holds a NUL byte: it is no text");
   else
-    read_text(folder, arena_strdup(folder->arena, shown), arena_strdup(folder->arena, buf_text(&text)));
+    take_text(folder, shown, buf_text(&text));
 }
 
 static void read_folder(Folder *folder, const char *path, const char *shown, int depth) {
@@ -147,21 +151,80 @@ static void read_folder(Folder *folder, const char *path, const char *shown, int
   if (n >= 0) free(entries);
 }
 
-void sql_text_read(Graph *graph, Engine *engine, const char *path, bool manifest) {
-  Folder folder = {.graph = graph, .arena = graph_arena(graph), .engine = engine, .manifest = manifest};
+/* ---- dialects --------------------------------------------------------------------------------------------------- */
+
+/* An upsert reads the row that it meets: that is not reading what was written before. */
+static bool reads_back(const StatementFacts *facts, const char *statement) {
+  return strcmp(facts->deed, "insert") == 0 && strcasestr(statement, "on conflict") == NULL;
+}
+
+/* A statement as the engine understood it. */
+static void add_facts(SqlBuild *build, const StatementFacts *facts) {
+  const char *statement = arena_strndup(build->arena, build->text + facts->offset, facts->length);
+  size_t start = facts->offset + strspn(statement, " \t\r\n");
+  if (facts->unread != NULL) sql_build_unread(build, start, facts->unread);
+  if (facts->unread != NULL || facts->writes == NULL) return;
+  SqlWalkWrite write = {{.name = facts->writes}, facts->kind, facts->deed, NULL, facts->temporary};
+  SqlWalk walk = {.arena = build->arena, .writes = &write, .n_writes = 1};
+  walk.reads = arena_array(build->arena, facts->n_reads, sizeof *walk.reads);
+  for (size_t i = 0; i < facts->n_reads; i++) {
+    const QueryRead *read = &facts->reads[i];
+    if (sql_same(read->table, facts->writes) && !reads_back(facts, statement)) continue;
+    walk.reads[walk.n++] =
+        (SqlWalkRead){{.name = read->table}, (const char **)read->columns, read->n, read->columns == NULL};
+  }
+  SqlDates dates = sql_dates_of(build->arena, statement);
+  sql_build_add(build, &walk, &dates, start, statement);
+}
+
+static void add_script(Folder *folder, const char *file, const SqlScript *script) {
+  for (size_t i = 0; i < script->n; i++) add_statement(folder, file, &script->statements[i]);
+  for (size_t i = 0; i < script->n_unread; i++) leave_out(folder, file, script->unread[i].line, script->unread[i].why);
+}
+
+static bool add_scripts(Folder *folder, Engine *engine, Error *err) {
+  ScriptFacts *facts = arena_array(folder->arena, folder->n_files, sizeof *facts);
+  bool (*describe)(Engine *, Arena *, const char *const *, size_t, ScriptFacts *, Error *) =
+      engine->ops->describe_scripts;
+  if (describe != NULL && !describe(engine, folder->arena, folder->texts, folder->n_files, facts, err)) return false;
+  for (size_t i = 0; i < folder->n_files; i++) {
+    SqlScript script;
+    if (describe == NULL) {
+      script = sql_parse(folder->arena, folder->texts[i]);
+    } else {
+      SqlBuild build = {.arena = folder->arena, .text = folder->texts[i]};
+      for (size_t k = 0; k < facts[i].n; k++) add_facts(&build, &facts[i].statements[k]);
+      script = sql_build_end(&build);
+    }
+    add_script(folder, folder->names[i], &script);
+  }
+  return true;
+}
+
+static bool read_path(LineageCase *reading, const char *path, Error *err) {
+  Folder folder = {.graph = reading->graph, .arena = reading->arena, .manifest = reading->spec->lineage.dbt.n > 0};
   struct stat facts;
-  uint32_t index = graph_begin(graph, &(GraphSource){.reader = "SQL text", .path = arena_strdup(folder.arena, path)});
+  uint32_t index = graph_begin(folder.graph, &(GraphSource){.reader = "SQL text", .path = path});
   if (stat(path, &facts) != 0)
     leave_out(&folder, path, 1, strerror(errno));
   else if (S_ISDIR(facts.st_mode))
     read_folder(&folder, path, path, 0);
   else
     read_file(&folder, path, path);
-  GraphSource *source = graph_source(graph, index);
+  bool ok = add_scripts(&folder, reading->engine, err);
+  GraphSource *source = graph_source(folder.graph, index);
   source->covers = arena_printf(folder.arena, "%zu statements of %zu files", folder.n_statements, folder.n_files);
   if (folder.n_jinja > 0)
     source->covers = arena_printf(folder.arena, "%s; %zu in Jinja are not read here", source->covers, folder.n_jinja);
   if (folder.n_faults > MOST_FAULTS) buf_printf(&folder.faults, "; and %zu more", folder.n_faults - MOST_FAULTS);
   if (folder.n_faults > 0) source->failed = arena_strdup(folder.arena, buf_text(&folder.faults));
   buf_release(&folder.faults);
+  return ok;
+}
+
+bool lineage_read_sql(LineageCase *reading, Error *err) {
+  const SpecTexts *paths = &reading->spec->lineage.sql;
+  for (size_t i = 0; i < paths->n; i++)
+    if (!read_path(reading, paths->items[i].text, err)) return false;
+  return true;
 }

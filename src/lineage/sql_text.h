@@ -1,7 +1,6 @@
 #ifndef TIDEGATE_LINEAGE_SQL_TEXT_H
 #define TIDEGATE_LINEAGE_SQL_TEXT_H
 
-#include "engine/engine.h"
 #include "lineage/graph.h"
 
 /*
@@ -66,10 +65,6 @@ SqlScript sql_parse(Arena *arena, const char *text);
 
 /* The dates of one statement of any dialect that PostgreSQL's parser understands as well; known false: it does not. */
 SqlDates sql_dates_of(Arena *arena, const char *statement);
-
-/* A folder of .sql files, or one: what it says goes into the graph, in the dialect of the engine. `manifest`: dbt's is
- * read as well, and knows what is written in Jinja. */
-void sql_text_read(Graph *graph, Engine *engine, const char *path, bool manifest);
 
 /* Fills the node's facts in, if the dates are known: grain, window, cumulative, and `needs` where no range will do. */
 void sql_tell_dates(GraphNode *facts, const SqlDates *dates);

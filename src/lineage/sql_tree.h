@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "lineage/sql_text.h"
+#include "lineage/sql_script.h"
 
 /* The private header of the files that walk libpg_query's parse tree, as the JSON that it gives. */
 
@@ -17,37 +17,8 @@ const char *sql_member(const json_t *object, const char *key);
 /* The last part of a name given as a list of String nodes (funcname, names, fields); NULL: it is `*`. */
 const char *sql_last_name(const json_t *names);
 
-/* ---- names and columns (sql_walk.c) ---- */
-
-typedef struct SqlWalkRead {
-  SqlName table;
-  const char **columns;
-  size_t n;
-  bool all;
-} SqlWalkRead;
-
-typedef struct SqlWalkWrite {
-  SqlName table;
-  const char *kind, *deed, *file_name; /* as in SqlStatement */
-  bool temporary;
-} SqlWalkWrite;
-
-/* One statement. */
-typedef struct SqlWalk {
-  Arena *arena;
-  const char *schema; /* of names without one; NULL: none is known */
-  SqlWalkRead *reads; /* each table once */
-  size_t n;
-  SqlWalkWrite *writes;
-  size_t n_writes;
-  const char *unread; /* something in it that cannot be looked into; NULL: nothing */
-  int depth;
-} SqlWalk;
-
+/* sql_walk.c: into walk's reads and writes. */
 void sql_walk(SqlWalk *walk, const json_t *tree);
-
-bool sql_same(const char *a, const char *b); /* either may be NULL */
-bool sql_same_table(const SqlName *a, const SqlName *b);
 
 /* ---- dates (sql_dates.c, sql_pairs.c) ---- */
 

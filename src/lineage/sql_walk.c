@@ -42,12 +42,6 @@ const char *sql_last_name(const json_t *names) {
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
-bool sql_same(const char *a, const char *b) { return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0); }
-
-bool sql_same_table(const SqlName *a, const SqlName *b) {
-  return sql_same(a->name, b->name) && sql_same(a->schema, b->schema) && sql_same(a->database, b->database);
-}
-
 static SqlName name_of(const SqlWalk *w, const json_t *range) {
   SqlName name = {.database = arena_strdup(w->arena, sql_member(range, "catalogname")),
                   .schema = arena_strdup(w->arena, sql_member(range, "schemaname")),

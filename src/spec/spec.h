@@ -61,6 +61,7 @@ typedef struct SpecDownstream {
   SpecText name;
   const char *kind;  /* table, view, dashboard, job, export … as written; "table" when not given */
   const char *needs; /* nothing, follows, refresh, cascade, rebuild, person, unknown */
+  SpecTexts reads;   /* tables, or others of the list; n 0: the target */
 } SpecDownstream;
 
 /* How the dates of something downstream come from those that it reads. */

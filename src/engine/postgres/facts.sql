@@ -225,7 +225,8 @@ SELECT string_agg(text, E'\n' ORDER BY part, text COLLATE "C") || E'\n' FROM lin
 SELECT c.oid::text, c.relkind::text, coalesce(obj_description(c.oid, 'pg_class'), '') FROM pg_class c WHERE c.oid = $1
 
 -- name: dependents
--- Everything in the catalogue that depends on the table: name, kind, what connects it, what it needs. A view of a
+-- Everything in the catalogue that depends on the table: name, kind, what connects it, what it needs, and whether a view
+-- reads it by way of other views alone. A view of a
 -- partition, or of what the table is a part of, reads the same rows. What is temporary is left out: it goes with its
 -- session, and Tidegate makes such views itself, there and in the schema of the ledger, $2.
 WITH RECURSIVE below AS (
@@ -282,7 +283,7 @@ SELECT r.reader::regclass::text, CASE c.relkind WHEN 'm' THEN 'materialized view
   CASE WHEN bool_or(r.source IN (SELECT oid FROM base))
     THEN 'reads ' || string_agg(n.words, ', ' ORDER BY n.words) FILTER (WHERE r.source IN (SELECT oid FROM base))
     ELSE format('reads %s through ', $1::oid::regclass) || string_agg(n.words, ', ' ORDER BY n.words) END,
-  CASE c.relkind WHEN 'm' THEN 'refresh' ELSE 'follows' END
+  CASE c.relkind WHEN 'm' THEN 'refresh' ELSE 'follows' END, NOT bool_or(r.source IN (SELECT oid FROM base))
 FROM reads r JOIN pg_class c ON c.oid = r.reader
 JOIN pg_rewrite w ON w.ev_class = r.reader AND w.ev_type = '1'
 LEFT JOIN named n ON n.classid = 'pg_rewrite'::regclass AND n.objid = w.oid AND n.source = r.source
@@ -291,7 +292,7 @@ UNION ALL
 SELECT w.rulename, 'rule',
   CASE WHEN w.ev_class = $1 THEN 'fires' ELSE 'reads or writes ' || string_agg(DISTINCT n.words, ', ') END
   || format(' on %s of %s', CASE w.ev_type WHEN '2' THEN 'UPDATE' WHEN '3' THEN 'INSERT' ELSE 'DELETE' END, w.ev_class::regclass),
-  'unknown'
+  'unknown', false
 FROM pg_rewrite w JOIN named n ON n.classid = 'pg_rewrite'::regclass AND n.objid = w.oid
 JOIN pg_class c ON c.oid = w.ev_class AND c.relpersistence <> 't'
 WHERE w.ev_type <> '1' AND (w.ev_class = $1 OR n.source <> w.ev_class)
@@ -303,13 +304,14 @@ SELECT t.tgname, 'trigger',
   || format(' on %s of %s', concat_ws(' or ', CASE WHEN t.tgtype & 4 <> 0 THEN 'INSERT' END,
     CASE WHEN t.tgtype & 16 <> 0 THEN 'UPDATE' END, CASE WHEN t.tgtype & 8 <> 0 THEN 'DELETE' END,
     CASE WHEN t.tgtype & 32 <> 0 THEN 'TRUNCATE' END), t.tgrelid::regclass)
-  || CASE t.tgenabled WHEN 'D' THEN ' (disabled)' WHEN 'R' THEN ' (replica only)' ELSE '' END, 'unknown'
+  || CASE t.tgenabled WHEN 'D' THEN ' (disabled)' WHEN 'R' THEN ' (replica only)' ELSE '' END, 'unknown',
+  false
 FROM pg_trigger t LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint LEFT JOIN routine f ON f.oid = t.tgfoid
 WHERE (t.tgconstraint = 0 OR k.contype = 't') AND (t.tgrelid = $1 OR t.tgparentid = 0)
   AND (t.tgrelid = $1 OR t.tgtype & 1 <> 0 AND t.tgrelid IN (SELECT oid FROM below)
     OR f.oid IS NOT NULL AND t.tgrelid NOT IN (SELECT oid FROM below))
 UNION ALL
-SELECT r.oid::regprocedure::text, 'function', r.via, 'unknown' FROM routine r
+SELECT r.oid::regprocedure::text, 'function', r.via, 'unknown', false FROM routine r
 UNION ALL
 SELECT c.oid::regclass::text, 'foreign key', format('ON DELETE %s by %s',
     CASE k.confdeltype WHEN 'a' THEN 'NO ACTION' WHEN 'r' THEN 'RESTRICT' WHEN 'c' THEN 'CASCADE'
@@ -319,17 +321,17 @@ SELECT c.oid::regclass::text, 'foreign key', format('ON DELETE %s by %s',
   || CASE k.confupdtype WHEN 'c' THEN ', ON UPDATE CASCADE' WHEN 'n' THEN ', ON UPDATE SET NULL'
     WHEN 'd' THEN ', ON UPDATE SET DEFAULT' ELSE '' END
   || CASE WHEN k.condeferrable THEN ', deferrable' ELSE '' END || coalesce(' through ' || c.through::regclass::text, ''),
-  CASE WHEN c.refuses AND k.confupdtype IN ('a', 'r') THEN 'follows' ELSE 'unknown' END
+  CASE WHEN c.refuses AND k.confupdtype IN ('a', 'r') THEN 'follows' ELSE 'unknown' END, false
 FROM child c JOIN pg_constraint k ON k.oid = c.words
 UNION ALL
-SELECT p.polname, 'policy', format('reads %s for the rows of %s', n.words, p.polrelid::regclass), 'follows'
+SELECT p.polname, 'policy', format('reads %s for the rows of %s', n.words, p.polrelid::regclass), 'follows', false
 FROM pg_policy p JOIN named n ON n.classid = 'pg_policy'::regclass AND n.objid = p.oid AND n.source <> p.polrelid
 UNION ALL
-SELECT DISTINCT t.pubname::text, 'publication', 'sends the changes on: cannot see beyond', 'unknown'
+SELECT DISTINCT t.pubname::text, 'publication', 'sends the changes on: cannot see beyond', 'unknown', false
 FROM base b JOIN pg_class c ON c.oid = b.oid JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_publication_tables t ON t.schemaname = n.nspname AND t.tablename = c.relname
 UNION ALL
-SELECT c.oid::regclass::text, 'foreign table', format('has its name on the server %s: cannot see beyond', s.srvname), 'unknown'
+SELECT c.oid::regclass::text, 'foreign table', format('has its name on the server %s: cannot see beyond', s.srvname), 'unknown', false
 FROM pg_foreign_table f JOIN pg_class c ON c.oid = f.ftrelid JOIN pg_foreign_server s ON s.oid = f.ftserver
 JOIN pg_namespace m ON m.oid = c.relnamespace
 JOIN pg_class t ON t.oid = $1 JOIN pg_namespace n ON n.oid = t.relnamespace
@@ -337,6 +339,21 @@ CROSS JOIN LATERAL (SELECT max(option_value) FILTER (WHERE option_name = 'table_
   max(option_value) FILTER (WHERE option_name = 'schema_name') AS schema FROM pg_options_to_table(f.ftoptions)) AS o
 WHERE c.oid <> t.oid AND coalesce(o.relation, c.relname) = t.relname AND coalesce(o.schema, m.nspname) = n.nspname
 ORDER BY 2, 1, 3
+
+-- name: view_reads
+-- What the views and materialized views read: view, kind, the table or view read, and which of its columns, NULL where a
+-- whole row is taken or none is named. What is temporary is left out, and the schema of the ledger, $1.
+SELECT w.ev_class::regclass::text, CASE v.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END, d.refobjid::regclass::text,
+  CASE WHEN w.ev_action::text NOT LIKE '%:varattno 0 %' THEN array_agg(DISTINCT a.attname) FILTER (WHERE a.attname IS NOT NULL) END
+FROM pg_rewrite w JOIN pg_class v ON v.oid = w.ev_class AND v.relpersistence <> 't' AND v.relkind IN ('v', 'm')
+JOIN pg_namespace n ON n.oid = v.relnamespace AND n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', $1)
+JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid = 'pg_class'::regclass
+  AND d.refobjid <> w.ev_class
+JOIN pg_class r ON r.oid = d.refobjid AND r.relkind IN ('r', 'p', 'v', 'm', 'f')
+LEFT JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND d.refobjsubid > 0
+WHERE w.ev_type = '1'
+GROUP BY w.oid, w.ev_class, v.relkind, d.refobjid, w.ev_action::text
+ORDER BY 1, 3
 
 -- name: grantee
 -- $1: a role, $2: the oid of the target, $3: the schema of the ledger. The role quoted, whether it inherits what its groups

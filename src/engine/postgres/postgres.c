@@ -55,6 +55,7 @@ static const EngineOps postgres_ops = {
     .describe_query = pg_describe_query,
     .describe_condition = pg_describe_condition,
     .dependents = pg_dependents,
+    .view_reads = pg_view_reads,
     .date_profile = pg_date_profile,
     .count_dates = pg_count_dates,
     .number = pg_job_number,

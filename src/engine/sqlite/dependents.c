@@ -22,26 +22,131 @@ typedef struct Search {
 
 static void add(Search *search, const char *name, const char *kind, const char *via, const char *needs) {
   search->found = arena_grow(search->arena, search->found, search->n, sizeof *search->found);
-  search->found[search->n++] = (DependentFacts){name, kind, via, needs};
+  search->found[search->n++] = (DependentFacts){.name = name, .kind = kind, .via = via, .needs = needs};
 }
 
 /* ---- views ------------------------------------------------------------------------------------------------------ */
 
-static bool view_names(Search *search, const char ***ret, size_t *ret_n, Error *err) {
+/* ret_texts: their SQL, may be NULL. */
+static bool view_names(Search *search, const char ***ret, const char ***ret_texts, size_t *ret_n, Error *err) {
   STMT_SCOPED stmt = {0};
-  const char **names = NULL;
+  const char **names = NULL, **texts = NULL;
   size_t n = 0;
   if (!sql_prepare(search->engine, sql_facts_views, &stmt, doing, err)) return false;
   for (bool row;;) {
     if (!sql_step(search->engine, &stmt, &row, doing, err)) return false;
     if (!row) break;
     names = arena_grow(search->arena, names, n, sizeof *names);
+    texts = arena_grow(search->arena, texts, n, sizeof *texts);
+    texts[n] = sql_text(search->arena, &stmt, 1);
     names[n++] = sql_text(search->arena, &stmt, 0);
   }
   *ret = names;
+  if (ret_texts != NULL) *ret_texts = texts;
   *ret_n = n;
   return true;
 }
+
+/* ---- what views read -------------------------------------------------------------------------------------------- */
+
+/* A view that stands in order, and what it reads. */
+typedef struct ViewLog {
+  const char *name;
+  bool hides; /* some of the columns that it reads are not in the log */
+  AccessLog log;
+  size_t first, end; /* of its own reads */
+} ViewLog;
+
+typedef struct ViewReads {
+  Arena *arena;
+  ViewLog *views;
+  size_t n_views;
+  ReadFacts *reads;
+  size_t n;
+} ViewReads;
+
+static ReadFacts *own_read(ViewReads *all, ViewLog *view, const char *source) {
+  for (size_t i = view->first; i < all->n; i++)
+    if (all->reads[i].reader == view->name && sqlite3_stricmp(all->reads[i].source, source) == 0) return &all->reads[i];
+  all->reads = arena_grow(all->arena, all->reads, all->n, sizeof *all->reads);
+  const char **none = arena_alloc(all->arena, sizeof *none);
+  all->reads[all->n] =
+      (ReadFacts){.reader = view->name, .kind = "view", .source = source, .columns = view->hides ? NULL : none};
+  return &all->reads[all->n++];
+}
+
+static bool is_view(const ViewReads *all, const char *name) {
+  for (size_t i = 0; name != NULL && i < all->n_views; i++)
+    if (strcmp(all->views[i].name, name) == 0) return true;
+  return false;
+}
+
+/* What other views in it read is theirs. */
+static void add_reads(ViewReads *all, ViewLog *view) {
+  view->first = all->n;
+  for (size_t i = 0; i < view->log.n; i++) {
+    const Access *item = &view->log.items[i];
+    bool own = item->within == NULL || strcmp(item->within, view->name) == 0 || !is_view(all, item->within);
+    if (item->kind != ACCESS_READ || !own || sqlite3_stricmp(item->table, view->name) == 0) continue;
+    ReadFacts *read = own_read(all, view, item->table);
+    if (item->column[0] == '\0' || view->hides) continue;
+    const char **columns = arena_grow(all->arena, (void *)read->columns, read->n, sizeof *columns);
+    columns[read->n++] = item->column;
+    read->columns = columns;
+  }
+  view->end = all->n;
+}
+
+static bool has_within(const AccessLog *log, const char *name) {
+  for (size_t i = 0; i < log->n; i++)
+    if (log->items[i].within != NULL && strcmp(log->items[i].within, name) == 0) return true;
+  return false;
+}
+
+/* Does another view that this one reads account for `name` standing in its log? */
+static bool is_through(const ViewReads *all, const ViewLog *view, const char *name) {
+  for (size_t i = view->first; i < view->end; i++)
+    for (size_t k = 0; k < all->n_views; k++)
+      if (sqlite3_stricmp(all->views[k].name, all->reads[i].source) == 0 &&
+          (strcmp(all->views[k].name, name) == 0 || has_within(&all->views[k].log, name)))
+        return true;
+  return false;
+}
+
+/* A view of which no column is named (count(*)) is not reported itself, only what it reads. */
+static void add_unnamed(ViewReads *all) {
+  for (size_t i = 0; i < all->n_views; i++) {
+    ViewLog *view = &all->views[i];
+    for (size_t k = 0; k < all->n_views; k++) {
+      const char *other = all->views[k].name;
+      if (k == i || !has_within(&view->log, other) || is_through(all, view, other)) continue;
+      own_read(all, view, other);
+    }
+  }
+}
+
+bool sqlite_view_reads(Engine *base, Arena *arena, const ReadFacts **ret, size_t *ret_n, Error *err) {
+  Search search = {.engine = sqlite_engine(base), .arena = arena};
+  const char **names, **texts;
+  size_t n;
+  if (!view_names(&search, &names, &texts, &n, err)) return false;
+  ViewReads all = {.arena = arena, .views = arena_array(arena, n, sizeof *all.views)};
+  for (size_t i = 0; i < n; i++) {
+    STMT_SCOPED stmt = {0};
+    ViewLog *view = &all.views[all.n_views];
+    const char *sql = sql_fill(arena, sql_facts_view_rows, "view", sql_ident(arena, names[i]), NULL);
+    view->name = names[i];
+    view->hides = lex_joins_by_name(texts[i]);
+    if (access_prepare(search.engine, arena, sql, &stmt, &view->log) == SQLITE_OK) all.n_views++;
+  }
+  for (size_t i = 0; i < all.n_views; i++) add_reads(&all, &all.views[i]);
+  add_unnamed(&all);
+  *ret = all.reads;
+  *ret_n = all.n;
+  return true;
+}
+
+/* ---- views of the table ----------------------------------------------------------------------------------------- */
 
 /* The other view through which alone the view reads the table; NULL when it reads it itself. */
 static const char *read_through(const Search *search, const AccessLog *log, const char *view, const char **views,
@@ -76,6 +181,7 @@ static void look_at_view(Search *search, const char *view, const char **views, s
   const char *via = through == NULL ? arena_printf(search->arena, "reads %s", search->table)
                                     : arena_printf(search->arena, "reads %s through %s", search->table, through);
   add(search, view, "view", via, "follows");
+  search->found[search->n - 1].through = through != NULL;
   search->views = arena_grow(search->arena, search->views, search->n_views, sizeof *search->views);
   search->views[search->n_views++] = view;
 }
@@ -83,7 +189,7 @@ static void look_at_view(Search *search, const char *view, const char **views, s
 static bool look_at_views(Search *search, Error *err) {
   const char **views;
   size_t n;
-  if (!view_names(search, &views, &n, err)) return false;
+  if (!view_names(search, &views, NULL, &n, err)) return false;
   for (size_t i = 0; i < n; i++)
     if (!is_self(search, views[i])) look_at_view(search, views[i], views, n);
   return true;

@@ -52,7 +52,7 @@ SELECT sql FROM main.sqlite_schema WHERE tbl_name = :name COLLATE NOCASE AND sql
 ORDER BY CASE type WHEN 'table' THEN 0 WHEN 'view' THEN 0 WHEN 'index' THEN 1 ELSE 2 END, name
 
 -- name: views
-SELECT name FROM main.sqlite_schema WHERE type = 'view' ORDER BY name
+SELECT name, sql FROM main.sqlite_schema WHERE type = 'view' ORDER BY name
 
 -- name: object
 -- What a name stands for; a trigger may have the name of a table, which then comes first.
@@ -61,6 +61,19 @@ SELECT type, name, sql FROM main.sqlite_schema WHERE name = :name COLLATE NOCASE
 -- name: view_rows
 -- Prepared, never run: which tables does {view} read?
 SELECT * FROM main.{view}
+
+-- name: schema
+-- Everything that a copy of the schema without rows is made of; views after tables.
+SELECT sql FROM main.sqlite_schema
+WHERE type IN ('table', 'view') AND sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
+ORDER BY type, name
+
+-- name: drop_table
+-- In the copy alone, as the next.
+DROP TABLE IF EXISTS {name}
+
+-- name: drop_view
+DROP VIEW IF EXISTS {name}
 
 -- name: fire_insert
 -- These three are prepared, never run: what do the triggers of {table} touch?

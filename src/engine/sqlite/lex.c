@@ -126,6 +126,13 @@ static bool refuse_semicolon(const char *sql, Lexer *lexer, const LexToken *toke
   return error_hint(err, "write one statement");
 }
 
+bool lex_joins_by_name(const char *sql) {
+  Lexer lexer = {.at = sql};
+  for (LexToken token; (token = lex_next(&lexer)).kind != LEX_END;)
+    if (lex_is(&token, "USING") || lex_is(&token, "NATURAL")) return true;
+  return false;
+}
+
 bool lex_closed(const char *sql, const char *what, int *ret_offset, Error *err) {
   Lexer lexer = {.at = sql};
   LexToken token, opened = {0};

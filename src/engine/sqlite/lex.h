@@ -41,6 +41,9 @@ bool lex_is_punct(const LexToken *token, char c);
 /* Does the token, bare or quoted, name the identifier? Case of ASCII letters does not matter. */
 bool lex_names(const LexToken *token, const char *name);
 
+/* Does the text join by USING or NATURAL? The columns that such a join compares are not told to an authorizer. */
+bool lex_joins_by_name(const char *sql);
+
 /*
  * May the text be put between parentheses and stay there? Refused: parentheses that do not match, quotes and comments
  * that are not closed, `;`, a last line that is a comment, nothing at all. `what` names the text in the message

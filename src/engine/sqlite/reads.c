@@ -36,28 +36,33 @@ static const char *denied_words(int action) {
   }
 }
 
-static int authorize(void *context, int action, const char *first, const char *second, const char *database,
-                     const char *within) {
-  AccessLog *log = context;
+bool access_note(AccessLog *log, int action, const char *first, const char *second, const char *within) {
   switch (action) {
     case SQLITE_SELECT:
     case SQLITE_RECURSIVE:
-      return SQLITE_OK;
+      return true;
     case SQLITE_READ:
       log_access(log, ACCESS_READ, first, second, within);
-      return SQLITE_OK;
+      return true;
     case SQLITE_FUNCTION:
       log_access(log, ACCESS_CALL, second, NULL, within);
-      return SQLITE_OK;
+      return true;
     case SQLITE_INSERT:
     case SQLITE_DELETE:
     case SQLITE_UPDATE:
       log_access(log, ACCESS_WRITE, first, second, within);
-      return SQLITE_OK;
+      return true;
     default:
-      if (log->denied == NULL) log->denied = denied_words(action);
-      return SQLITE_DENY;
+      return false;
   }
+}
+
+static int authorize(void *context, int action, const char *first, const char *second, const char *database,
+                     const char *within) {
+  AccessLog *log = context;
+  if (access_note(log, action, first, second, within)) return SQLITE_OK;
+  if (log->denied == NULL) log->denied = denied_words(action);
+  return SQLITE_DENY;
 }
 
 static int prepare_logged(SqliteEngine *engine, const char *sql, Stmt *ret, AccessLog *log) {

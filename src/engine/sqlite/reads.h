@@ -28,6 +28,9 @@ typedef struct AccessLog {
  */
 int access_prepare(SqliteEngine *engine, Arena *arena, const char *sql, Stmt *ret, AccessLog *ret_log);
 
+/* For an authorizer: notes what a statement does with rows; false, and nothing noted, for anything else. */
+bool access_note(AccessLog *log, int action, const char *first, const char *second, const char *within);
+
 /* Does the log say that the table is touched in this way? `within` NULL: anywhere. */
 bool access_touches(const AccessLog *log, AccessKind kind, const char *table, const char *within);
 
