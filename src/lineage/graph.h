@@ -46,7 +46,9 @@ typedef struct GraphNode {
   Grain grain;            /* of its dates, when has_grain */
   int lookback;           /* its job recomputes so many dates more at each run */
   int window;             /* a row reads the parents' rows of so many dates before its own as well (7-day rolling: 6) */
-  const char *range_from; /* who said grain, lookback, window, cumulative: "tidegate.yaml", "its SQL", "batch_size" */
+  int window_days;        /* the same in days, whatever the grain of its dates */
+  const char *whole;      /* why no range of its own will do: all its dates hang on all that it reads; NULL: one will */
+  const char *range_from; /* who said the above of its dates: "tidegate.yaml", "its SQL", "batch_size" */
   Instant at;             /* when its newest source was made, or the run that wrote it; 0: not known */
   uint64_t sources;       /* bit i: source i knows it */
   int64_t compiled_at, compiled_length; /* where the reader's file holds its compiled SQL, still escaped; 0: nowhere */

@@ -71,6 +71,10 @@ static void judge_need(const NeedsCase *given, LineageNode *ret) {
   } else if (rule == NULL && node->range_from != NULL) {
     ret->needs = NEEDS_CASCADE; /* how its dates come about is known, so they can be recomputed */
   }
+  if (node->needs == NULL && ret->needs == NEEDS_CASCADE && node->whole != NULL) {
+    ret->needs = NEEDS_REBUILD;
+    ret->why = arena_printf(given->arena, "no range of it will do: %s", node->whole);
+  }
 }
 
 /* `n` dates of the grain after the border `at`. */
@@ -91,8 +95,11 @@ static void judge_range(const NeedsCase *given, LineageNode *ret) {
   if (!given->ranged || given->range.from >= given->range.to) return;
   ret->ranged = true;
   ret->grain = node->has_grain ? node->grain : ask->grain;
+  Instant to = given->range.to;
+  if (node->window_days > 0)
+    to = dates_later(GRAIN_DAY, ask->zone, ceiling(GRAIN_DAY, ask->zone, to), node->window_days);
   ret->range.from = grain_floor(ret->grain, ask->zone, given->range.from);
-  ret->range.to = ceiling(ret->grain, ask->zone, given->range.to);
+  ret->range.to = ceiling(ret->grain, ask->zone, to);
   int later = node->window > node->lookback ? node->window : node->lookback;
   ret->range.to = dates_later(ret->grain, ask->zone, ret->range.to, later);
   if (!node->cumulative && !node->reads_itself) return;
@@ -120,6 +127,9 @@ static void explain_range(const NeedsCase *given, LineageNode *ret) {
     more = "it reads its own rows before: everything up to today";
   else if (node->window > 0)
     more = arena_printf(given->arena, "a row reads %s before it as well", counted(given->arena, node->window, grain));
+  else if (node->window_days > 0)
+    more = arena_printf(given->arena, "a row reads %s before it as well",
+                        counted(given->arena, node->window_days, GRAIN_DAY));
   else if (node->lookback > 0)
     more = arena_printf(given->arena, "it looks back %s", counted(given->arena, node->lookback, grain));
   if (more == NULL) return;

@@ -145,7 +145,7 @@ static void modifiers(Look *l, const json_t *args, size_t from) {
     int days = sql_modifier_days(json_array_get(args, i));
     if (text != NULL && strncasecmp(text, "start of ", 9) == 0)
       grain_of_word(l, text + 9, "dates are cut by 'start of'");
-    if (abs(days) > l->dates.window) l->dates.window = abs(days);
+    if (abs(days) > l->dates.days) l->dates.days = abs(days);
     if (days != 0) say(l, "a date moved by days");
     if (days > 0) l->dates.after = true;
   }
@@ -205,13 +205,13 @@ static const json_t *window_named(const Look *l, const char *name) {
   return NULL;
 }
 
-static void widen(Look *l, int days, const char *why) {
-  if (days < 0) {
-    l->dates.all = true;
-  } else if (days > l->dates.window) {
-    l->dates.window = days;
-  }
-  say(l, why);
+/* n below 0: nobody knows how far. */
+static void widen(SqlDates *dates, int *place, int n, const char *why) {
+  if (n < 0)
+    dates->all = true;
+  else if (n > *place)
+    *place = n;
+  sql_say(dates, why);
 }
 
 static void look_at_frame(Look *l, const json_t *window) {
@@ -226,7 +226,7 @@ static void look_at_frame(Look *l, const json_t *window) {
     say(l, "a window from the beginning");
   }
   if ((frame & FRAME_START_BEFORE) != 0)
-    widen(l, sql_days_of(json_object_get(window, "startOffset")),
+    widen(&l->dates, rows ? &l->dates.window : &l->dates.days, sql_days_of(json_object_get(window, "startOffset")),
           rows ? "ROWS … PRECEDING, taken for as many dates: wrong where dates are missing" : "RANGE … PRECEDING");
 }
 
@@ -244,7 +244,8 @@ static void look_at_window(Look *l, const json_t *call, const json_t *over) {
     say(l, "a window over all dates");
   } else if (name != NULL && (strcasecmp(name, "lag") == 0 || strcasecmp(name, "lead") == 0)) {
     const json_t *steps = json_array_get(json_object_get(call, "args"), 1);
-    widen(l, steps == NULL ? 1 : sql_days_of(steps), "lag, taken for as many dates: wrong where dates are missing");
+    widen(&l->dates, &l->dates.window, steps == NULL ? 1 : sql_days_of(steps),
+          "lag, taken for as many dates: wrong where dates are missing");
     if (strcasecmp(name, "lead") == 0) l->dates.after = true;
   } else {
     look_at_frame(l, window);

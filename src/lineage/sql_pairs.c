@@ -62,7 +62,7 @@ static void look_at_moved(SqlDates *dates, SqlPairs *pairs, const json_t *column
   Moved moved = moved_column(node);
   if (moved.fields != NULL) {
     add_pair(dates, pairs, column, moved.fields, later, true);
-    if (abs(moved.days) > dates->window) dates->window = abs(moved.days);
+    if (abs(moved.days) > dates->days) dates->days = abs(moved.days);
     if (moved.days > 0) dates->after = true;
     if (moved.days != 0) sql_say(dates, "a date compared with another, days between");
   } else if (sql_is_date_name(sql_last_name(column)) && sql_has_date(node)) {

@@ -54,6 +54,7 @@ static SqlDates widest(SqlDates a, SqlDates b) {
   if (b.has_grain && (!a.has_grain || b.grain > a.grain)) a.grain = b.grain;
   a.has_grain = a.has_grain || b.has_grain;
   a.window += b.window;
+  a.days += b.days;
   if (a.why == NULL) a.why = b.why;
   return a;
 }

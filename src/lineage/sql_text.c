@@ -39,9 +39,11 @@ void sql_tell_dates(GraphNode *facts, const SqlDates *dates) {
   if (dates->has_grain && (!facts->has_grain || dates->grain > facts->grain)) facts->grain = dates->grain;
   facts->has_grain = facts->has_grain || dates->has_grain;
   if (dates->window > facts->window) facts->window = dates->window;
+  if (dates->days > facts->window_days) facts->window_days = dates->days;
   facts->cumulative = facts->cumulative || dates->cumulative;
   /* Dates before the first that changed are wrong too, or all are: no range that begins there will do. */
-  if ((dates->all || dates->after) && facts->needs == NULL) facts->needs = "rebuild";
+  if ((dates->all || dates->after) && facts->whole == NULL)
+    facts->whole = dates->why != NULL ? dates->why : "its dates hang on all that it reads";
 }
 
 static GraphName graph_name(const SqlName *name) {

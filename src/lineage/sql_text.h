@@ -26,7 +26,8 @@ typedef struct SqlDates {
   bool after;      /* reads dates after its own */
   bool all;        /* every date of it hangs on every date read: a window or total without a date */
   Grain grain;
-  int window;      /* days before its own that are read too */
+  int window;      /* so many dates (rows) before its own are read too */
+  int days;        /* so many days before its own are read too */
   const char *why; /* the words in the text that say so; NULL: none */
 } SqlDates;
 
@@ -66,7 +67,7 @@ SqlScript sql_parse(Arena *arena, const char *text);
 /* The dates of one statement of any dialect that PostgreSQL's parser understands as well; known false: it does not. */
 SqlDates sql_dates_of(Arena *arena, const char *statement);
 
-/* Fills the node's facts in, if the dates are known: grain, window, cumulative, and `needs` where no range will do. */
+/* Fills the node's facts in, if the dates are known. */
 void sql_tell_dates(GraphNode *facts, const SqlDates *dates);
 
 #endif

@@ -94,7 +94,8 @@ static void names_and_columns(void **state) {
 }
 
 static const char *dates_text(Arena *arena, const SqlDates *dates) {
-  return arena_printf(arena, "%s %d%s%s%s", dates->has_grain ? grain_name(dates->grain) : "-", dates->window,
+  const char *days = dates->days > 0 ? arena_printf(arena, " %dd", dates->days) : "";
+  return arena_printf(arena, "%s %d%s%s%s%s", dates->has_grain ? grain_name(dates->grain) : "-", dates->window, days,
                       dates->cumulative ? " cumulative" : "", dates->after ? " after" : "", dates->all ? " all" : "");
 }
 
@@ -119,11 +120,11 @@ static void dates_of_statements(void **state) {
       {"SELECT flight_date, avg(n) OVER w FROM t WINDOW w AS (ORDER BY flight_date RANGE BETWEEN '1 month' PRECEDING "
        "AND "
        "CURRENT ROW)",
-       "- 31"},
+       "- 0 31d"},
       {"SELECT flight_date, avg(n) OVER (ORDER BY flight_date RANGE BETWEEN INTERVAL '36 hours' PRECEDING AND CURRENT "
        "ROW) "
        "FROM t",
-       "- 2"},
+       "- 0 2d"},
       {"SELECT flight_date, avg(n) OVER (ORDER BY flight_date ROWS BETWEEN 3 PRECEDING AND 3 FOLLOWING) FROM t",
        "- 3 after"},
       {"SELECT flight_date, sum(n) OVER (ORDER BY flight_date) FROM t", "- 0 cumulative"},
@@ -141,18 +142,18 @@ static void dates_of_statements(void **state) {
       {"SELECT flight_date, lead(n) OVER (ORDER BY flight_date) FROM t", "- 1 after"},
       {"SELECT a.flight_date, sum(b.n) FROM a JOIN b ON b.flight_date BETWEEN a.flight_date - 6 AND a.flight_date "
        "GROUP BY 1",
-       "- 6"},
+       "- 0 6d"},
       {"SELECT a.flight_date, sum(b.n) FROM a JOIN b ON b.flight_date > a.flight_date - INTERVAL '7 days' AND "
        "b.flight_date <= "
        "a.flight_date GROUP BY 1",
-       "- 7"},
+       "- 0 7d"},
       {"SELECT a.flight_date, sum(b.n) FROM a JOIN b ON b.flight_date <= a.flight_date GROUP BY 1", "- 0 cumulative"},
       {"SELECT a.flight_date, sum(b.n) FROM a JOIN b ON a.flight_date >= b.flight_date GROUP BY 1", "- 0 cumulative"},
       {"SELECT a.flight_date, sum(b.n) FROM a JOIN b ON a.flight_date < b.flight_date GROUP BY 1", "- 0 after"},
       {"SELECT a.o, sum(b.n) FROM a JOIN b ON a.flight_date < b.flight_date GROUP BY a.flight_date, a.o", "- 0 all"},
       {"SELECT a.flight_date, (SELECT sum(b.n) FROM b WHERE b.flight_date BETWEEN date(a.flight_date, '-6 days') AND "
        "a.flight_date) FROM a",
-       "- 6"},
+       "- 0 6d"},
       {"SELECT carrier, sum(n) FROM t GROUP BY carrier", "- 0 all"},
       {"SELECT count(*) FROM t", "- 0 all"},
       {"SELECT DISTINCT carrier FROM t", "- 0 all"},
