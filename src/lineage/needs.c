@@ -112,26 +112,29 @@ static void judge_range(const NeedsCase *given, LineageNode *ret) {
   if (today > ret->range.to) ret->range.to = today;
 }
 
-static const char *counted(Arena *arena, int n, Grain grain) {
-  return arena_printf(arena, "%d %s%s", n, grain_name(grain), n == 1 ? "" : "s");
+/* known false: nobody asked for a range, so what its dates are is not known. */
+static const char *counted(Arena *arena, int n, Grain grain, bool known) {
+  return arena_printf(arena, "%d %s%s", n, known ? grain_name(grain) : "date", n == 1 ? "" : "s");
 }
 
 /* Why its range is not its parents'. */
 static void explain_range(const NeedsCase *given, LineageNode *ret) {
   const GraphNode *node = given->node;
   Grain grain = node->has_grain ? node->grain : given->ask->grain;
+  bool known = node->has_grain || given->ask->ranged;
   const char *more = NULL;
   if (node->cumulative)
     more = "it accumulates: everything up to today";
   else if (node->reads_itself)
     more = "it reads its own rows before: everything up to today";
   else if (node->window > 0)
-    more = arena_printf(given->arena, "a row reads %s before it as well", counted(given->arena, node->window, grain));
+    more = arena_printf(given->arena, "a row reads %s before it as well",
+                        counted(given->arena, node->window, grain, known));
   else if (node->window_days > 0)
     more = arena_printf(given->arena, "a row reads %s before it as well",
-                        counted(given->arena, node->window_days, GRAIN_DAY));
+                        counted(given->arena, node->window_days, GRAIN_DAY, true));
   else if (node->lookback > 0)
-    more = arena_printf(given->arena, "it looks back %s", counted(given->arena, node->lookback, grain));
+    more = arena_printf(given->arena, "it looks back %s", counted(given->arena, node->lookback, grain, known));
   if (more == NULL) return;
   if (node->range_from != NULL) more = arena_printf(given->arena, "%s (by %s)", more, node->range_from);
   ret->why = ret->why == NULL ? more : arena_printf(given->arena, "%s; %s", ret->why, more);

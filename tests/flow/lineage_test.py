@@ -2,7 +2,10 @@
 name the same tables, and what is downstream is one node each, with the dates that it needs. On both engines."""
 
 import json
+import threading
 import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
 
 from harness import Flow
 from postgres_harness import PostgresFlow
@@ -36,6 +39,60 @@ def event(job, inputs, outputs, kind="COMPLETE"):
                        "job": {"namespace": "etl", "name": job}, "inputs": datasets(inputs), "outputs": datasets(outputs)})
 
 
+def manifest(schema):
+    """dbt's manifest of two models: the table of months, which SQL text and events name too, and one that it alone knows."""
+    def node(name, parents):
+        return {"resource_type": "model", "unique_id": f"model.flights.{name}", "name": name, "alias": name,
+                "package_name": "flights", "database": "flights", "schema": schema, "relation_name": f'"flights"."{schema}"."{name}"',
+                "original_file_path": f"models/{name}.sql", "path": f"{name}.sql", "config": {"materialized": "incremental"},
+                "depends_on": {"nodes": parents}, "columns": {}}
+
+    source = {"resource_type": "source", "unique_id": "source.flights.raw.daily_delays", "name": "daily_delays",
+              "identifier": "daily_delays", "source_name": "raw", "package_name": "flights", "database": "flights", "schema": schema,
+              "relation_name": f'"flights"."{schema}"."daily_delays"', "columns": {}}
+    nodes = [node("monthly_delays", [source["unique_id"]]), node("scorecard", ["model.flights.monthly_delays"])]
+    return json.dumps({
+        "metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json", "dbt_version": "1.10.0",
+                     "generated_at": "2026-11-01T00:00:00Z", "project_name": "flights", "adapter_type": "postgres"},
+        "nodes": {one["unique_id"]: one for one in nodes}, "sources": {source["unique_id"]: source}, "exposures": {},
+        "metrics": {}, "semantic_models": {}, "saved_queries": {}, "disabled": {}, "macros": {},
+        "parent_map": {}, "child_map": {}})
+
+
+class Marquez:
+    """A server that answers as Marquez does, a page at a time."""
+
+    def __init__(self, events, token=None):
+        self.asked = asked = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                url = urlsplit(self.path)
+                query = {name: int(values[0]) for name, values in parse_qs(url.query).items() if values[0].isdigit()}
+                asked.append(self.path)
+                known = token is None or self.headers.get("Authorization") == f"Bearer {token}"
+                page = events[query.get("offset", 0):][:query.get("limit", 100)]
+                body = json.dumps({"events": page, "totalCount": len(events)}).encode()
+                self.send_response(200 if known and url.path == "/api/v1/events/lineage" else 401)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *args):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args):
+        self.server.shutdown()
+        self.server.server_close()
+
+
 class ReadTogether:
     """What holds on both engines. `space`, `full`: what OpenLineage calls the database and a table of it."""
 
@@ -59,7 +116,7 @@ class ReadTogether:
 
     def impact(self, *args):
         found = self.tidegate("impact", "daily_delays", "--json", *args).json
-        names = [node["name"].removeprefix("public.") for node in found["nodes"]]
+        names = [node["name"].removeprefix(f"{self.schema}.") for node in found["nodes"]]
         self.assertEqual(len(names), len(set(names)), names)
         nodes = dict(zip(names, found["nodes"]))
         ids = {node["id"]: name for name, node in nodes.items()}
@@ -102,6 +159,32 @@ class ReadTogether:
         self.assertIn("model.sql:2: it is written in Jinja", said)
         self.assertIn("events.ndjson:1: no JSON", said)
 
+    def test_a_manifest_names_the_same_table(self):
+        (self.folder / "manifest.json").write_text(manifest(self.schema))
+        self.pipeline("lineage: {dbt: manifest.json, sql: sql, openlineage: events.ndjson}")
+        _, nodes, edges = self.impact()
+        for reader in ("dbt manifest", "SQL text", "OpenLineage", "catalogue"):
+            self.assertIn(reader, nodes["monthly_delays"]["reader"])
+        self.assertLessEqual({("daily_delays", "monthly_delays"), ("monthly_delays", "scorecard"),
+                              ("monthly_delays", "worst_months")}, edges)
+
+    def test_marquez_is_asked_for_its_events(self):
+        loads = [json.loads(event(f"load_{i}", [self.dataset("daily_delays")], [self.dataset(f"copy_{i}")])) for i in range(120)]
+        with Marquez(loads) as marquez:
+            self.pipeline(f"lineage: {{openlineage: '{marquez.url}/'}}")
+            found, nodes, _ = self.impact("--all")
+        self.assertEqual(sum(name.startswith("copy_") for name in nodes), 120)
+        self.assertEqual(len(marquez.asked), 2)
+        self.assertTrue(any(source["covers"] == "120 events of 120 jobs" for source in found["read"]))
+
+    def test_a_token_is_never_shown(self):
+        with Marquez([], token="right") as marquez:
+            self.pipeline(f"lineage: {{openlineage: '{marquez.url}'}}")
+            for token, said in (("wrong-secret", "status 401"), ("right", "0 events")):
+                result = self.run_tidegate("impact", "daily_delays", "--json", env={"OPENLINEAGE_API_KEY": token})
+                self.assertIn(said, result.out)
+                self.assertNotIn("secret", result.out + result.err)
+
     def test_hostile_names_stay_names(self):
         name = "<script>alert(1)</script>\n'\";--"
         (self.folder / "events.ndjson").write_text(event(name, [self.dataset("daily_delays")], [(self.space, "x" + name)]))
@@ -112,7 +195,7 @@ class ReadTogether:
 
 
 class SqliteLineage(ReadTogether, Flow):
-    space, full = "sqlite://db.sqlite", "main.{}"
+    space, schema, full = "sqlite://db.sqlite", "main", "main.{}"
     monthly = ("DELETE FROM monthly_delays WHERE month = strftime('%Y-%m', :from);\nINSERT INTO monthly_delays\n"
                "SELECT strftime('%Y-%m', flight_date) AS month, sum(flights), avg(avg_dep_delay) FROM daily_delays GROUP BY 1;\n")
 
@@ -129,7 +212,7 @@ class SqliteLineage(ReadTogether, Flow):
 
 
 class PostgresLineage(ReadTogether, PostgresFlow):
-    space, full = "postgres://db.example:5432", "flights.public.{}"
+    space, schema, full = "postgres://db.example:5432", "public", "flights.public.{}"
     scene = SCENE.format(date="date") + "CREATE MATERIALIZED VIEW kept AS SELECT flight_date, flights FROM daily_delays;"
     monthly = ("SET search_path TO public;\nINSERT INTO Monthly_Delays\nSELECT to_char(date_trunc('month', flight_date), 'YYYY-MM'), "
                "sum(flights), avg(avg_dep_delay) FROM public.daily_delays GROUP BY date_trunc('month', flight_date);\n")
