@@ -5,13 +5,14 @@ _tidegate() {
     [[ ${COMP_WORDS[i]} == -* ]] || { command=${COMP_WORDS[i]}; break; }
   done
   case $command in
-    '') words='--version --database --json --no-color --quiet --help init scan plan run diff swap rollback finish discard backfill snapshot check restore impact window status runbook gate hook doctor schedule help version' ;;
+    '') words='--version --database --json --no-color --quiet --help init scan plan run diff swap cascade rollback finish discard backfill snapshot check restore impact window status runbook gate hook doctor schedule help version' ;;
     init) words=' --jobs --job --weeks --user --password-env --token-env --database --json --no-color --quiet --help' ;;
     scan) words=' --range --database --json --no-color --quiet --help' ;;
     plan) words=' --database --json --no-color --quiet --help' ;;
     run) words=' --wait --no-wait --database --json --no-color --quiet --help' ;;
     diff) words=' --date --limit --database --json --no-color --quiet --help' ;;
     swap) words=' --yes --database --json --no-color --quiet --help' ;;
+    cascade) words=' --dry-run --yes --done --no-wait --database --json --no-color --quiet --help' ;;
     rollback) words=' --keep-later --overwrite-later --database --json --no-color --quiet --help' ;;
     finish) words=' --early --database --json --no-color --quiet --help' ;;
     discard) words=' --database --json --no-color --quiet --help' ;;
@@ -27,7 +28,7 @@ _tidegate() {
     hook) words=' --user --project --database --json --no-color --quiet --help' ;;
     doctor) words=' --grant --publish --database --json --no-color --quiet --help' ;;
     schedule) words=' --dialect --zone --from --count --gap --overlap --day-and --interval --p95 --guard --jitter --start --end --database --json --no-color --quiet --help' ;;
-    help) words=' --database --json --no-color --quiet --help init scan plan run diff swap rollback finish discard backfill snapshot check restore impact window status runbook gate hook doctor schedule help version' ;;
+    help) words=' --database --json --no-color --quiet --help init scan plan run diff swap cascade rollback finish discard backfill snapshot check restore impact window status runbook gate hook doctor schedule help version' ;;
     version) words=' --database --json --no-color --quiet --help' ;;
     *) words= ;;
   esac

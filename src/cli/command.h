@@ -50,9 +50,9 @@ bool command_exits_with(const Command *command, ErrorCode code);
 /* What an exit status means, in one line. */
 const char *exit_meaning(ErrorCode code);
 
-extern const Command command_backfill, command_check, command_diff, command_discard, command_doctor, command_finish,
-    command_gate, command_help, command_hook, command_impact, command_init, command_plan, command_restore,
-    command_rollback, command_run, command_runbook, command_scan, command_schedule, command_snapshot, command_status,
-    command_swap, command_version, command_window;
+extern const Command command_backfill, command_cascade, command_check, command_diff, command_discard, command_doctor,
+    command_finish, command_gate, command_help, command_hook, command_impact, command_init, command_plan,
+    command_restore, command_rollback, command_run, command_runbook, command_scan, command_schedule, command_snapshot,
+    command_status, command_swap, command_version, command_window;
 
 #endif

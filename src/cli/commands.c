@@ -3,10 +3,11 @@
 #include "cli/command.h"
 
 static const Command *const commands[] = {
-    &command_init,     &command_scan,   &command_plan,     &command_run,      &command_diff,     &command_swap,
-    &command_rollback, &command_finish, &command_discard,  &command_backfill, &command_snapshot, &command_check,
-    &command_restore,  &command_impact, &command_window,   &command_status,   &command_runbook,  &command_gate,
-    &command_hook,     &command_doctor, &command_schedule, &command_help,     &command_version,  NULL};
+    &command_init,     &command_scan,     &command_plan,     &command_run,     &command_diff,
+    &command_swap,     &command_cascade,  &command_rollback, &command_finish,  &command_discard,
+    &command_backfill, &command_snapshot, &command_check,    &command_restore, &command_impact,
+    &command_window,   &command_status,   &command_runbook,  &command_gate,    &command_hook,
+    &command_doctor,   &command_schedule, &command_help,     &command_version, NULL};
 
 static const CliOption globals[] = {{"database", 'd', "PATH", "the database; else from the spec or tidegate.yaml"},
                                     {"json", 'j', NULL, "print JSON, errors too"},
@@ -73,7 +74,7 @@ const char *exit_meaning(ErrorCode code) {
     case ERR_FULL:
       return "the disk is full";
     case ERR_INCOMPLETE:
-      return "a runbook lacks something, or is no longer true";
+      return "a runbook lacks something or is no longer true, or something downstream is still stale";
     case ERR_ASK:
       return "another tool's command that a person has to decide about";
     case ERR_COUNT_:

@@ -591,6 +591,9 @@ typedef struct EngineOps {
   /* Inside begin … commit: makes the range what the snapshot holds, row by row. *ret_changed: rows put back. */
   bool (*restore_range)(EngineWriter *, const Shape *, DateRange range, bool skip_triggers, int64_t *ret_changed,
                         Error *);
+  /* Inside begin … commit: makes a materialized view anew. *ret_readers_go_on: whoever read it did not have to wait.
+   * ERR_NOT_FOUND when it is none. NULL where the engine has no such views. */
+  bool (*refresh)(EngineWriter *, const char *view, bool *ret_readers_go_on, Error *);
   /* Drops an object that the ledger of this backfill lists, if name, role and identity still agree (law 7); records it.
    */
   bool (*drop)(EngineWriter *, const char *role, Error *);

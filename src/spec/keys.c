@@ -35,6 +35,10 @@ static const SpecRow rows[] = {
       "what the values should be, in words; required"},
      spec_read_text,
      AT(correct)},
+    {{"follows", BACKFILL, NULL, "7f3a",
+      "the backfill whose target this one was made from; tidegate cascade writes it into its drafts"},
+     spec_read_text,
+     AT(follows)},
     {{"changes", BACKFILL, NULL, "{avg_dep_delay: cancelled > 0}",
       "evidence: the columns that may change, and where (SQL on the old row); a column, a list of columns or a map of "
       "column to condition (yes: anywhere); also \"*\" (any column), new rows, vanished rows. Nothing else may differ"},

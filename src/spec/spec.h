@@ -183,6 +183,7 @@ typedef struct Spec {
   const char *database_path;
   SpecPostgres postgres;
   SpecText target, wrong, correct, range, control;
+  SpecText follows; /* the id of the backfill whose correction this one carries on downstream */
   const ScopeRule *changes;
   size_t n_changes;
   SpecTexts row_checks, total_checks;

@@ -41,13 +41,16 @@ bool act_still_idle(Act *act, Error *err) {
   return error_hint(err, "production is untouched: give the same command again when that run has ended");
 }
 
+static bool allowed(const Act *act, const char *verb, Error *err) {
+  return verb == NULL || ledger_allows(act->record, verb, err);
+}
+
 bool act_begin(Act *act, const char *verb, GateAct gate, double need, Error *err) {
   Verdict verdict;
   const GatePass *pass;
   double ttl = act->plan == NULL ? 60 : 2 * act->plan->spec.budget.swap_lock + 30;
-  if (!ledger_allows(act->record, verb, err) || !ledger_lease(act->engine, act->record->id, ttl, &act->epoch, err))
-    return false;
-  bool ok = ledger_reload(act->engine, act->arena, act->record, err) && ledger_allows(act->record, verb, err) &&
+  if (!allowed(act, verb, err) || !ledger_lease(act->engine, act->record->id, ttl, &act->epoch, err)) return false;
+  bool ok = ledger_reload(act->engine, act->arena, act->record, err) && allowed(act, verb, err) &&
             gate_judge(act->arena, act->engine, act->plan, gate, with_retries(act, need), &verdict, &pass, err) &&
             (pass != NULL || gate_deny(&verdict, err)) && watch(act, gate, err) &&
             act->engine->ops->writer_open(act->engine, pass, act->record->id, act->epoch, &act->writer, err);
@@ -90,8 +93,13 @@ static bool rest_unless_stopped(void *context, double seconds) {
 }
 
 bool act_lock(Act *act, const char *fence, const volatile sig_atomic_t *stop, int *ret_tries, Error *err) {
+  return act_lock_for(act, fence, act->plan->spec.budget.swap_lock, stop, ret_tries, err);
+}
+
+bool act_lock_for(Act *act, const char *fence, double hold, const volatile sig_atomic_t *stop, int *ret_tries,
+                  Error *err) {
   const SpecBudget *budget = &act->plan->spec.budget;
-  TxnLimits limits = {.lock_wait = budget->lock, .fence = fence, .hold = budget->swap_lock};
+  TxnLimits limits = {.lock_wait = budget->lock, .fence = fence, .hold = hold};
   return swap_begin(act->engine, act->writer, limits, budget->lock_tries, rest_unless_stopped, &stop, ret_tries, err);
 }
 

@@ -42,6 +42,20 @@ typedef struct RollbackFacts {
   double lock_seconds;
 } RollbackFacts;
 
+typedef struct RefreshFacts {
+  bool readers_went_on; /* nobody who read the view had to wait */
+  double seconds;       /* of the transaction */
+} RefreshFacts;
+
+/*
+ * Makes a materialized view anew that is downstream of the backfill's target, in one transaction that also writes the
+ * event `what` with `detail` into the backfill's record. Judged like a swap, and kept within `budget: statement`.
+ * Errors: ERR_DENIED, ERR_LOCKED, ERR_LEASED, ERR_NOT_FOUND, ERR_PAUSED, ERR_DATABASE; then the view is as it was.
+ */
+bool swap_refresh(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, const char *view,
+                  const char *what, const char *detail, const volatile sig_atomic_t *stop, RefreshFacts *ret,
+                  Error *err);
+
 /* Puts the kept rows back in one transaction. Later rows are shown in *ret (filled on ERR_CONFLICT too) and never
  * dropped silently. */
 bool swap_rollback(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, LaterRows later,

@@ -19,7 +19,8 @@ typedef struct Act {
   bool *columns;       /* of the shape: those that change in an update */
 } Act;
 
-/* Takes the lease and the gate's pass, and opens the writer. `verb`: a transition that the state must have. */
+/* Takes the lease and the gate's pass, and opens the writer. `verb`: a transition that the state must have; NULL: any
+ * state will do, because none is left. */
 bool act_begin(Act *act, const char *verb, GateAct gate, double need, Error *err);
 /* Closes the writer and gives the lease back. */
 void act_end(Act *act);
@@ -28,6 +29,9 @@ bool act_read_seal(Act *act, Error *err);
 /* Begins a transaction under the limits of the budget, tried as often as it says. fence: as in TxnLimits, the target
  * wherever its rows are rechecked or written; NULL for the ledger and the backfill's own tables alone. */
 bool act_lock(Act *act, const char *fence, const volatile sig_atomic_t *stop, int *ret_tries, Error *err);
+/* The same, held for so many seconds at most. */
+bool act_lock_for(Act *act, const char *fence, double hold, const volatile sig_atomic_t *stop, int *ret_tries,
+                  Error *err);
 /* After an attempt under the lock failed: when it was for want of another lock, rolls back, rests and is true, as often
  * as the budget says. Else nothing is done. */
 bool act_try_again(Act *act, int tries, const volatile sig_atomic_t *stop, const Error *err);

@@ -102,6 +102,7 @@ void view_stale(Paint *paint, Arena *arena, const Plan *plan, const char *id) {
     label = "";
   }
   if (n > SHOWN) paint_line(paint, "", "… %zu more: tidegate impact %s", n - SHOWN, id);
+  if (n > 0) paint_line(paint, "", "Next: tidegate cascade %s", id);
 }
 
 void view_stale_json(Json *json, Arena *arena, const Plan *plan) {

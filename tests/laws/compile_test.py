@@ -54,7 +54,7 @@ class Compile(unittest.TestCase):
         for call in ("begin(e, (TxnLimits){1, 1}, err)", "commit(e, err)", 'create(e, shape, "changes", err)', 'drop(e, "changes", err)',
                      "settle_moves(e, shape, err)", "apply(e, shape, columns, (ChangeCounts){0}, false, err)",
                      "revert(e, shape, columns, LATER_KEEP, false, left, err)", "copy_range(e, shape, (DateRange){0, 0}, err)",
-                     "restore_range(e, shape, (DateRange){0, 0}, false, left, err)"):
+                     "restore_range(e, shape, (DateRange){0, 0}, false, left, err)", 'refresh(e, "v", (bool *)left, err)'):
             self.refused("bool f(Engine *e, const Shape *shape, const bool *columns, int64_t *left, Error *err);\n"
                          "bool f(Engine *e, const Shape *shape, const bool *columns, int64_t *left, Error *err) {\n"
                          f"  return e->ops->{call};\n}}\n", "incompatible")

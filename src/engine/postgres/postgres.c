@@ -121,6 +121,7 @@ static const EngineOps postgres_ops = {
     .revert = pg_revert,
     .copy_range = pg_copy_range,
     .restore_range = pg_restore_range,
+    .refresh = pg_refresh,
     .drop = pg_drop,
 };
 

@@ -93,5 +93,7 @@ bool pg_revert(EngineWriter *, const Shape *, const bool *, LaterRows, bool, int
 bool pg_compare_snapshot(Engine *, Arena *, const Job *, BatchFacts *, Error *);
 bool pg_copy_range(EngineWriter *, const Shape *, DateRange, Error *);
 bool pg_restore_range(EngineWriter *, const Shape *, DateRange, bool, int64_t *, Error *);
+/* refresh.c */
+bool pg_refresh(EngineWriter *, const char *, bool *, Error *);
 
 #endif

@@ -1,0 +1,142 @@
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/hash.h"
+#include "cascade/cascade.h"
+#include "cascade/cascade_sql.h"
+#include "engine/sql_text.h"
+
+/* A child's spec, written as a person would write it. */
+
+static const char mark[] = "# Drafted by tidegate cascade ";
+
+static void put_text(Buf *out, const char *key, const char *text) {
+  Json json = {.out = out, .comma = false};
+  buf_printf(out, "%s: ", key);
+  json_text(&json, NULL, text); /* a text of JSON is one of YAML */
+  buf_putc(out, '\n');
+}
+
+static void put_range(Buf *out, const char *key, const DateCodec *codec, DateRange range) {
+  char from[32], last[32];
+  grain_label(codec->grain, codec->zone, range.from, from);
+  grain_label(codec->grain, codec->zone, grain_floor(codec->grain, codec->zone, range.to - 1), last);
+  buf_printf(out, "%s: %s..%s\n", key, from, last);
+}
+
+/* A block of lines, each indented. */
+static void put_block(Buf *out, const char *key, const char *text) {
+  buf_printf(out, "%s: |\n", key);
+  while (*text != '\0') {
+    size_t n = strcspn(text, "\n");
+    size_t shown = n > 0 && text[n - 1] == '\r' ? n - 1 : n;
+    if (shown > 0) buf_puts(out, "  ");
+    buf_append(out, text, shown);
+    buf_putc(out, '\n');
+    text += n + (text[n] == '\n');
+  }
+}
+
+static bool is_column(const Shape *shape, const char *name, size_t n) {
+  for (size_t i = 0; i < shape->n; i++)
+    if (strlen(shape->columns[i].name) == n && strncasecmp(shape->columns[i].name, name, n) == 0) return true;
+  return false;
+}
+
+/* The unique key of the model, when it is columns and nobody has said otherwise: "[flight_date, origin]". */
+static const char *key_of(Arena *arena, const CascadeStep *step, const CascadeChild *child, const GraphNode *node) {
+  const char *list = "";
+  if (child->spec->key.n > 0 || node->unique_key == NULL) return NULL;
+  for (const char *at = node->unique_key; *at != '\0';) {
+    at += strspn(at, ", ");
+    size_t n = strcspn(at, ",");
+    while (n > 0 && at[n - 1] == ' ') n--;
+    if (n == 0) break;
+    if (!is_column(child->shape, at, n)) return NULL;
+    BUF_SCOPED name = {0};
+    Json json = {.out = &name, .comma = false};
+    json_text(&json, NULL, arena_strndup(arena, at, n));
+    list = arena_printf(arena, "%s%s%s", list, *list == '\0' ? "" : ", ", buf_text(&name));
+    at += strcspn(at, ",");
+  }
+  return *list == '\0' ? NULL : arena_printf(arena, "[%s]", list);
+}
+
+static const char *recompute_of(Arena *arena, const CascadeStep *step, const CascadeChild *child) {
+  const char *date = sql_ident(arena, child->shape->columns[child->shape->date].name);
+  return sql_fill(arena, sql_draft_recompute, "query", step->sql, "date", date, NULL);
+}
+
+static void put_reasons(Buf *out, Arena *arena, const Cascade *cascade, const CascadeStep *step) {
+  const Plan *parent = cascade->parent;
+  const char *target = parent->shape.table;
+  put_text(out, "wrong",
+           arena_printf(arena, "made from rows of %s that backfill %s corrected: %s", target, cascade->record->id,
+                        parent->spec.wrong.text));
+  put_text(out, "correct", arena_printf(arena, "follows the correction of %s: %s", target, parent->spec.correct.text));
+}
+
+/* Where the target's own spec names the database, nothing else may. */
+static void put_database(Buf *out, const Cascade *cascade) {
+  const Spec *spec = &cascade->parent->spec;
+  const char *place = spec->database.place.file;
+  if (place == NULL || spec->backfill_file.file == NULL || strcmp(place, spec->backfill_file.file) != 0) return;
+  put_text(out, "database", spec->database_path);
+}
+
+/* The sum of a draft without its first line. */
+static void sum_of(const char *body, char text[33]) { hash_hex(body, strlen(body), text); }
+
+const char *cascade_draft(Arena *arena, const Cascade *cascade, const CascadeStep *step, const CascadeChild *child,
+                          DateRange range, DateRange control) {
+  const GraphNode *node = graph_at(cascade->parent->radius.graph, step->node->id);
+  const DateCodec *codec = &child->shape->codec;
+  const char *key = key_of(arena, step, child, node), *date = child->shape->columns[child->shape->date].name;
+  BUF_SCOPED out = {0};
+  char sum[33];
+  if (node->file != NULL) buf_printf(&out, "# Its SQL: %s\n", cascade_plain(arena, node->file));
+  if (step->node->why != NULL) buf_printf(&out, "# %s\n", cascade_plain(arena, step->node->why));
+  if (step->node->assumed)
+    buf_puts(&out, "# Nobody said how its dates come from those that it reads: they are taken to be the same.\n");
+  put_text(&out, "follows", cascade->record->id);
+  put_text(&out, "target", step->table);
+  put_database(&out, cascade);
+  put_range(&out, "range", codec, range);
+  if (control.from < control.to) put_range(&out, "control", codec, control);
+  put_reasons(&out, arena, cascade, step);
+  if (child->spec->date_column.text == NULL) put_text(&out, "date_column", date);
+  if (child->spec->grain.text == NULL && codec->grain != GRAIN_DAY)
+    buf_printf(&out, "grain: %s\n", grain_name(codec->grain));
+  if (key != NULL) buf_printf(&out, "key: %s\n", key);
+  put_block(&out, "recompute", recompute_of(arena, step, child));
+  sum_of(buf_text(&out), sum);
+  return arena_printf(arena, "%s%s (%s). Change what is not right: a changed draft is kept.\n%s", mark,
+                      cascade->record->id, sum, buf_text(&out));
+}
+
+bool cascade_draft_edited(const char *text) {
+  char sum[33];
+  const char *body = strchr(text, '\n');
+  if (strncmp(text, mark, sizeof mark - 1) != 0 || body == NULL) return true;
+  sum_of(body + 1, sum);
+  const char *told = strchr(text, '(');
+  return told == NULL || told > body || strncmp(told + 1, sum, 32) != 0;
+}
+
+const char *cascade_plain(Arena *arena, const char *text) {
+  char *plain = arena_strdup(arena, text);
+  for (char *c = plain; *c != '\0'; c++)
+    if ((unsigned char)*c < ' ' || *c == 0x7f) *c = ' ';
+  return plain;
+}
+
+const char *cascade_file_name(Arena *arena, const CascadeStep *step) {
+  char *name = arena_printf(arena, "%s.yaml", step->node->name);
+  for (char *c = name; *c != '\0'; c++)
+    if (!isalnum((unsigned char)*c) && strchr("._-", *c) == NULL) *c = '_';
+  if (*name == '.') *name = '_';
+  return name;
+}

@@ -1,0 +1,127 @@
+#include "cascade/cascade.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { DAY = 86400, FEBRUARY = 15737 }; /* the day number of 2013-02-01 */
+
+typedef struct Scene {
+  Arena arena;
+  ShapeColumn columns[2];
+  Shape shape;
+  Spec spec;
+  Plan plan;
+  BackfillRecord record;
+  Graph *graph;
+  LineageNode node;
+  CascadeStep step;
+  Cascade cascade;
+  CascadeChild child;
+} Scene;
+
+static void set_scene(Scene *scene, const char *name) {
+  *scene = (Scene){0};
+  scene->columns[0] = (ShapeColumn){.name = "day", .type = "TEXT", .given = true};
+  scene->columns[1] = (ShapeColumn){.name = "id", .type = "INTEGER"};
+  scene->shape = (Shape){.table = name,
+                         .columns = scene->columns,
+                         .n = 2,
+                         .codec = {.kind = DATE_TEXT, .grain = GRAIN_DAY, .zone = zone_utc()}};
+  scene->plan.shape.table = "daily";
+  scene->plan.spec.wrong.text = "it said “0”\n\"quoted\": {x}";
+  scene->plan.spec.correct.text = "what the ledger says";
+  scene->record = (BackfillRecord){.id = "7f3a"};
+  scene->graph = graph_new(&scene->arena);
+  graph_begin(scene->graph, &(GraphSource){.reader = "test"});
+  NodeId id = graph_node(scene->graph, &(GraphName){.table = name});
+  graph_facts(scene->graph, id)->unique_key = "day, id";
+  graph_facts(scene->graph, id)->file = "models/a\nrange: 1900-01-01.sql";
+  graph_finish(scene->graph);
+  scene->plan.radius.graph = scene->graph;
+  scene->node = (LineageNode){.name = name, .id = id};
+  scene->step = (CascadeStep){.node = &scene->node, .table = name, .sql = "SELECT day, id\r\nFROM daily\n\nWHERE 1"};
+  scene->cascade = (Cascade){.steps = &scene->step, .n = 1, .parent = &scene->plan, .record = &scene->record};
+  scene->child = (CascadeChild){&scene->shape, &scene->spec};
+}
+
+static const char *draft(Scene *scene) {
+  const Instant from = (Instant)FEBRUARY * DAY;
+  return cascade_draft(&scene->arena, &scene->cascade, &scene->step, &scene->child, (DateRange){from, from + 28 * DAY},
+                       (DateRange){from + 28 * DAY, from + 35 * DAY});
+}
+
+/* Whatever names and words hold, the draft is one spec that says what was meant. */
+static void a_draft_is_a_spec(void **state) {
+  static const char *const names[] = {"weekly", "we\"ek'ly", "a: b # c", "two\nlines", "ü", "{x}", "- y", "<script>"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    Scene scene;
+    Spec spec;
+    Error err = {0};
+    set_scene(&scene, names[i]);
+    const char *text = draft(&scene);
+    bool ok = spec_parse(&scene.arena, "draft.yaml", text, NULL, NULL, &spec, &err);
+    if (!ok) fail_msg("%s: %s\n%s", names[i], err.message, text);
+    assert_string_equal(spec.target.text, names[i]);
+    assert_string_equal(spec.follows.text, "7f3a");
+    assert_string_equal(spec.range.text, "2013-02-01..2013-02-28");
+    assert_string_equal(spec.control.text, "2013-03-01..2013-03-07");
+    assert_non_null(strstr(spec.wrong.text, scene.plan.spec.wrong.text));
+    assert_string_equal(spec.date_column.text, "day");
+    assert_int_equal(spec.key.n, 2);
+    assert_string_equal(spec.recompute.sql.text,
+                        "SELECT * FROM (\nSELECT day, id\nFROM daily\n\nWHERE 1\n) AS everything\n"
+                        "WHERE \"day\" >= :from AND \"day\" < :to\n");
+    arena_release(&scene.arena);
+  }
+}
+
+static void what_is_said_elsewhere_is_left_out(void **state) {
+  Scene scene;
+  SpecText key = {.text = "id"};
+  set_scene(&scene, "weekly");
+  scene.spec.key = (SpecTexts){&key, 1};
+  scene.spec.date_column.text = "day";
+  const char *text = draft(&scene);
+  assert_null(strstr(text, "\nkey:"));
+  assert_null(strstr(text, "date_column"));
+  arena_release(&scene.arena);
+}
+
+/* A key that is an expression is not one of columns. */
+static void a_key_of_no_columns_is_left_out(void **state) {
+  Scene scene;
+  set_scene(&scene, "weekly");
+  scene.columns[1].name = "other";
+  assert_null(strstr(draft(&scene), "\nkey:"));
+  arena_release(&scene.arena);
+}
+
+static void a_change_by_hand_is_seen(void **state) {
+  Scene scene;
+  set_scene(&scene, "weekly");
+  const char *text = draft(&scene);
+  assert_false(cascade_draft_edited(text));
+  assert_true(cascade_draft_edited(arena_printf(&scene.arena, "%s# mine\n", text)));
+  assert_true(cascade_draft_edited("target: weekly\n"));
+  assert_true(cascade_draft_edited(""));
+  assert_true(cascade_draft_edited("# Drafted by tidegate cascade 7f3a\ntarget: (weekly)\n"));
+  arena_release(&scene.arena);
+}
+
+static void a_file_has_a_plain_name(void **state) {
+  Scene scene;
+  set_scene(&scene, "../a b/.c\"");
+  assert_string_equal(cascade_file_name(&scene.arena, &scene.step), "_._a_b_.c_.yaml");
+  arena_release(&scene.arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_draft_is_a_spec), cmocka_unit_test(what_is_said_elsewhere_is_left_out),
+      cmocka_unit_test(a_key_of_no_columns_is_left_out), cmocka_unit_test(a_change_by_hand_is_seen),
+      cmocka_unit_test(a_file_has_a_plain_name)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
