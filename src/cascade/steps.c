@@ -57,7 +57,7 @@ static bool reads_itself(Arena *arena, Engine *engine, const CascadeStep *step) 
 
 static void choose_backfill(Arena *arena, Engine *engine, const Graph *graph, CascadeStep *step) {
   const GraphNode *node = graph_at(graph, step->node->id);
-  const char *compiled = node->sql;
+  const char *compiled = node->sql != NULL ? node->sql : lineage_compiled(arena, graph, step->node->id);
   step->act = CASCADE_BACKFILL;
   step->sql = cascade_query(arena, compiled);
   if (step->sql == NULL && is_dbt(node))
