@@ -12,8 +12,9 @@ const char *cascade_act_name(CascadeAct act) {
 
 /* ---- what is to be done ------------------------------------------------------------------------------------------ */
 
-static bool is_dbt(const GraphNode *node) {
-  return node->materialization != NULL && node->name.space != NULL && strcmp(node->name.space, "dbt") == 0;
+static bool is_model(const GraphNode *node) {
+  return node->materialization != NULL && node->name.space != NULL && strcmp(node->name.space, "dbt") == 0 &&
+         node->kind != NULL && strcmp(node->kind, "model") == 0;
 }
 
 /* The model's name for `dbt run --select`: the last part of model.project.name. */
@@ -60,18 +61,18 @@ static void choose_backfill(Arena *arena, Engine *engine, const Graph *graph, Ca
   const char *compiled = node->sql != NULL ? node->sql : lineage_compiled(arena, graph, step->node->id);
   step->act = CASCADE_BACKFILL;
   step->sql = cascade_query(arena, compiled);
-  if (step->sql == NULL && is_dbt(node))
+  if (step->sql == NULL && is_model(node))
     by_hand(step, "the manifest holds no SQL of it", "dbt compile --full-refresh");
   else if (step->sql == NULL)
     by_hand(step, "no SQL of it is known: write a spec for it", NULL);
-  else if (is_dbt(node) && !node->reads_itself && reads_itself(arena, engine, step))
+  else if (is_model(node) && !node->reads_itself && reads_itself(arena, engine, step))
     by_hand(step, "its SQL in the manifest gives only what is new: it was compiled without --full-refresh",
             "dbt compile --full-refresh");
 }
 
 static bool choose(Arena *arena, Engine *engine, const Graph *graph, CascadeStep *step, Error *err) {
   const GraphNode *node = graph_at(graph, step->node->id);
-  const char *again = is_dbt(node) ? arena_printf(arena, "dbt run --select %s", dbt_name(node)) : NULL;
+  const char *again = is_model(node) ? arena_printf(arena, "dbt run --select %s", dbt_name(node)) : NULL;
   TableFacts table;
   bool there;
   if (step->node->needs == NEEDS_NOTHING || step->node->needs == NEEDS_FOLLOWS) return true;

@@ -207,7 +207,7 @@ static int run(Session *session) {
   }
   size_t left = cascade_left(&cascade);
   if (left == 0) return show(session, &cascade, NULL, NULL, false);
-  error_set(&err, ERR_INCOMPLETE, "%s downstream of %s still stale: Tidegate cannot make it right by itself",
+  error_set(&err, ERR_INCOMPLETE, "%s still stale downstream of %s, and Tidegate cannot make that right by itself",
             words_count(&session->arena, (int64_t)left, "thing is", "things are"), session->record.target);
   error_hint(&err, "do what is printed above, then: tidegate cascade --done NAME %s", session->record.id);
   show(session, &cascade, NULL, session->json ? &err : NULL, false);

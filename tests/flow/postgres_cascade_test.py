@@ -1,0 +1,196 @@
+"""The cascade on PostgreSQL, over the manifest that dbt 1.12 wrote of tests/dbt/project: whatever was made from wrong rows
+is in the end what a build from scratch makes. dbt is not needed: the tables are made by its own compiled SQL."""
+
+import json
+import lzma
+import unittest
+from pathlib import Path
+
+from harness import DENIED, INCOMPLETE, NOT_FOUND, STATE, USAGE, main
+from postgres_harness import PostgresFlow
+
+MANIFEST = Path(__file__).resolve().parents[1] / "data" / "dbt" / "1.12" / "manifest.json.xz"
+# Every airport's flights of five months; some are cancelled.
+FLIGHTS = """CREATE TABLE flights AS
+SELECT d::date AS flight_date, (ARRAY['9E', 'B6', 'UA'])[1 + k % 3] AS carrier, (ARRAY['EWR', 'JFK', 'LGA', 'JFK'])[1 + k % 4] AS origin,
+  'BOS' AS dest, CASE WHEN (d::date - date '2013-01-01') * 7 % 11 = k % 11 THEN NULL ELSE (d::date - date '2013-01-01') * 31 % 97 + k * 17 % 61 END AS dep_delay,
+  187 AS distance
+FROM generate_series(timestamp '2013-01-01', timestamp '2013-05-31', '1 day') d, generate_series(0, 23) k"""
+WRONG = """UPDATE analytics.daily_delays SET avg_dep_delay = round(avg_dep_delay * (flights - cancelled) / flights, 2)
+WHERE flight_date BETWEEN '2013-02-03' AND '2013-02-24' AND cancelled > 0"""
+SPEC = """
+target: analytics.daily_delays
+range: 2013-02-03..2013-02-24
+wrong: cancelled flights were counted as zero delay
+correct: the average covers departed flights only
+changes: {avg_dep_delay: cancelled > 0}
+control: 2013-01-25..2013-01-31
+key: [flight_date, origin, carrier]
+recompute: |
+  SELECT flight_date, origin, carrier, count(*) AS flights, count(*) - count(dep_delay) AS cancelled, round(avg(dep_delay), 2) AS avg_dep_delay
+  FROM flights WHERE flight_date >= :from AND flight_date < :to GROUP BY 1, 2, 3
+"""
+# What the manifest does not say.
+OVERRIDES = """
+    analytics.rolling_week: {window: 6}
+    analytics.monthly_delays: {grain: month}
+    analytics.delay_to_date: {cumulative: yes}
+"""
+BACKFILLED = ["airport_days", "carrier_days", "delay_to_date", "late_carriers", "monthly_delays", "origin_scorecard", "rolling_week"]
+KINDS = {"incremental": "TABLE", "table": "TABLE", "view": "VIEW", "materialized_view": "MATERIALIZED VIEW"}
+
+
+def ordered(nodes):
+    """Models and seeds, parents first."""
+    done, rest = [], {name: node for name, node in nodes.items() if node["resource_type"] in ("model", "seed")}
+    while rest:
+        for name in [name for name, node in rest.items() if not set(node["depends_on"].get("nodes", [])) & set(rest)]:
+            done.append(rest.pop(name))
+    return done
+
+
+class Cascade(PostgresFlow):
+    scene = FLIGHTS
+
+    def setUp(self):
+        super().setUp()
+        text = lzma.decompress(MANIFEST.read_bytes()).decode().replace("dbt_1_12", self.name)
+        self.manifest = json.loads(text)
+        (self.folder / "target").mkdir()
+        (self.folder / "target" / "manifest.json").write_text(text, encoding="utf-8")
+        self.models = ordered(self.manifest["nodes"])
+        self.build("analytics")
+        self.sql(WRONG)
+        self.build("wrong", keep=True)
+        self.pipeline()
+        (self.folder / "fix.yaml").write_text(SPEC, encoding="utf-8")
+
+    def pipeline(self, overrides=OVERRIDES):
+        (self.folder / "tidegate.yaml").write_text(
+            f"database: {self.named}\nproduction: none\nbudget: {{duty: 100 %}}\n"
+            f"lineage:\n  dbt: target/manifest.json\n  overrides:{overrides}", encoding="utf-8")
+
+    def make(self, model, schema):
+        """One of dbt's tables by dbt's SQL, in this schema."""
+        name, kind = model["name"], KINDS.get(model["config"]["materialized"])
+        if model["resource_type"] == "seed":
+            self.sql(f"""CREATE TABLE {schema}.{name} AS SELECT * FROM (VALUES ('9E', 'Endeavor Air'), ('B6', 'JetBlue Airways'),
+                ('UA', 'United Air Lines')) AS c(carrier, name)""")
+        elif kind and name != "metricflow_time_spine":
+            code = model["compiled_code"].replace(f'"{self.name}"."analytics"', schema)
+            self.sql(f"CREATE {kind} {schema}.{name} AS {code}")
+
+    def build(self, schema, keep=False):
+        """Everything from scratch; keep: everything but daily_delays anew in analytics itself, from its wrong rows."""
+        if not keep:
+            self.sql(f"CREATE SCHEMA {schema}")
+        for model in self.models:
+            if not keep:
+                self.make(model, schema)
+            elif model["config"]["materialized"] in ("incremental", "table") and model["name"] not in ("daily_delays", "metricflow_time_spine"):
+                self.sql(f'TRUNCATE analytics.{model["name"]}; INSERT INTO analytics.{model["name"]} {model["compiled_code"]}')
+            elif model["config"]["materialized"] == "materialized_view":
+                self.sql(f'REFRESH MATERIALIZED VIEW analytics.{model["name"]}')
+
+    def tables(self):
+        return [model["name"] for model in self.models
+                if model["config"]["materialized"] in KINDS and model["name"] not in ("stg_flights", "metricflow_time_spine")]
+
+    def differing(self):
+        """The tables that are not what a build from scratch gives, row for row."""
+        self.sql("DROP SCHEMA IF EXISTS scratch CASCADE")
+        self.build("scratch")
+        return sorted(name for name in self.tables() if self.value(
+            f"SELECT count(*) FROM ((TABLE analytics.{name} EXCEPT ALL TABLE scratch.{name}) UNION ALL "
+            f"(TABLE scratch.{name} EXCEPT ALL TABLE analytics.{name})) AS d"))
+
+    def step(self, document, name):
+        return next(step for step in document["steps"] if step["name"].split(".")[-1] == name)
+
+    def versions(self, name):
+        """Every row's own version: a row that is written anew, even with the same values, gets another."""
+        return dict(self.rows(f"SELECT ctid::text, xmin::text FROM analytics.{name}"))
+
+    def wrong_rows(self, name):
+        return self.value(f"SELECT count(*) FROM (TABLE scratch.{name} EXCEPT ALL TABLE analytics.{name}) AS d")
+
+    def rebuild(self, name):
+        """What `dbt run --select NAME` does."""
+        self.sql(f"TRUNCATE analytics.{name}; INSERT INTO analytics.{name} {self.model(name)['compiled_code']}")
+
+    def model(self, name):
+        return next(model for model in self.models if model["name"] == name)
+
+    def test_everything_is_as_if_built_from_scratch(self):
+        self.swapped("fix.yaml")
+        self.assertEqual(set(self.differing()), {*BACKFILLED, "carrier_totals", "airport_totals"})
+        before = {name: self.versions(name) for name in [*BACKFILLED, "flight_counts"]}
+        wrong = {name: self.wrong_rows(name) for name in before}
+        first = self.tidegate("cascade", "--yes", "--json", "fix.yaml", code=INCOMPLETE).json
+        self.assertEqual(self.differing(), ["carrier_totals"])
+        for name, versions in before.items():
+            written = set(self.versions(name).items()) - set(versions.items())
+            self.assertEqual(len(written), wrong[name], f"rows of {name} that were right stay untouched")
+        self.assertEqual(wrong["flight_counts"], 0)
+        self.assertEqual(self.step(first, "flight_counts")["done"], "nothing differs")
+        self.assertEqual(self.step(first, "airport_totals")["done"], "refreshed")
+        self.assertEqual(self.step(first, "carrier_totals")["command"], "dbt run --select carrier_totals")
+        self.assertEqual(self.step(first, "rolling_week")["range"]["to"], "2013-03-02")
+        order = [step["name"] for step in first["steps"]]
+        self.assertEqual(len(order), len(set(order)), "what two ways lead to is one step")
+        self.rebuild("carrier_totals")
+        self.tidegate("cascade", "--yes", "--done", "carrier_totals", "fix.yaml", code=INCOMPLETE)
+        last = self.tidegate("cascade", "--yes", "--json", "--done", "flights_by_month", "fix.yaml").json
+        self.assertEqual(last["left"], 0)
+        self.assertEqual(self.differing(), [])
+        backfills = self.value("SELECT count(*) FROM tidegate.backfill")
+        self.tidegate("cascade", "--yes", "fix.yaml")
+        self.assertEqual(self.value("SELECT count(*) FROM tidegate.backfill"), backfills, "what is done is not done again")
+
+    def test_a_window_that_is_too_short_is_denied(self):
+        self.swapped("fix.yaml")
+        self.pipeline(OVERRIDES.replace("window: 6", "window: 2"))
+        before = self.versions("rolling_week")
+        result = self.tidegate("cascade", "--yes", "fix.yaml", code=DENIED)
+        self.assertIn("control", result.err)
+        self.assertIn("overrides", result.err)
+        self.assertEqual(self.versions("rolling_week"), before)
+        self.assertNotIn("airport_days", self.differing(), "what came before stays right")
+        self.pipeline()
+        self.tidegate("cascade", "--yes", "fix.yaml", code=INCOMPLETE)
+        self.assertEqual(self.differing(), ["carrier_totals"])
+
+    def test_a_wrong_range_shows_in_the_comparison(self):
+        """The comparison with a build from scratch sees what the gate would have denied: dates that were left wrong."""
+        self.swapped("fix.yaml")
+        self.pipeline(OVERRIDES.replace("window: 6", "window: 2"))
+        self.tidegate("cascade", "--yes", "fix.yaml", code=DENIED)
+        draft = next(self.folder.glob("cascade-*/analytics.rolling_week.yaml"))
+        lines = ["control: 2013-01-20..2013-01-31" if line.startswith("control:") else line
+                 for line in draft.read_text(encoding="utf-8").splitlines()]
+        draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self.tidegate("cascade", "--yes", "fix.yaml", code=INCOMPLETE)
+        self.assertIn("rolling_week", self.differing())
+
+    def test_looking_writes_nothing(self):
+        self.swapped("fix.yaml")
+        before = self.rows("SELECT count(*) FROM tidegate.backfill UNION ALL SELECT count(*) FROM tidegate.event")
+        result = self.tidegate("cascade", "--dry-run", "--json", "fix.yaml").json
+        self.assertIn("recompute:", self.step(result, "airport_days")["draft"])
+        self.assertEqual(self.step(result, "rolling_week")["waits_for"], "analytics.airport_days")
+        self.assertEqual(self.rows("SELECT count(*) FROM tidegate.backfill UNION ALL SELECT count(*) FROM tidegate.event"), before)
+        self.assertEqual(list(self.folder.glob("cascade-*")), [])
+
+    def test_what_cannot_be_is_refused(self):
+        self.plan("fix.yaml")
+        self.assertIn("swap", self.tidegate("cascade", "--yes", "fix.yaml", code=STATE).err)
+        self.tidegate("run", "fix.yaml")
+        self.assertIn("tidegate cascade", self.tidegate("swap", "--yes", "fix.yaml").out)
+        self.assertIn("--yes", self.tidegate("cascade", "fix.yaml", code=USAGE).err)
+        self.tidegate("cascade", "--yes", "--done", "no_such", "fix.yaml", code=NOT_FOUND)
+        self.tidegate("cascade", "--yes", "--done", "carrier_history", "fix.yaml", code=STATE)
+        self.tidegate("cascade", "--yes", "--done", "worst_days", "fix.yaml", code=USAGE)
+
+
+if __name__ == "__main__":
+    main()
