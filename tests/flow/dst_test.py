@@ -58,19 +58,14 @@ class Nights(live_test.Postgres):
         finally:
             for name in faked:
                 del os.environ[name]
+        cls.addClassCleanup(cls.own.stop)
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.own.reaper.stdin.close()
-        cls.own.reaper.wait()
-        super().tearDownClass()
+    def find_cluster(self):
+        return self.own
 
     def setUp(self):
         self.set_clock(datetime(2035, 1, 1, tzinfo=UTC))
-        live_test.Postgres.setUp(self)
-        self.cluster = self.own
-        self.name = self.own.database(self.scene)
-        self.database = self.named = self.own.url(self.name)
+        super().setUp()
 
     def set_clock(self, at):
         self.clock.write_text(f"@{at:%Y-%m-%d %H:%M:%S}", encoding="ascii")

@@ -32,18 +32,29 @@ class Cluster:
     """One server. `databases` counts, so that names are unique in it."""
 
     def __init__(self, *settings):
-        self.folder = tempfile.mkdtemp(prefix="tidegate-pg.", dir="/tmp")
-        # Ends by itself when the last holder of the pipe's other end, this program, is gone; not by its signals.
-        self.reaper = subprocess.Popen(["sh", "-c", 'cat >/dev/null; exec "$0" stop --data "$1"', str(SCRIPT), self.folder],
-                                       stdin=subprocess.PIPE, start_new_session=True)
+        self.make_folder()
         args = [str(SCRIPT), "start", "--data", self.folder]
         for setting in [*SETTINGS, *settings]:
             args += ["-c", setting]
         subprocess.run(args, check=True, stdout=subprocess.DEVNULL)
         if os.environ.get("TIDEGATE_POSTGRES_MAJOR"):
             # An older pg_dump does not speak to a newer server.
-            os.environ["PATH"] = Path(self.folder, "tidegate-cluster").read_text().strip() + ":" + os.environ["PATH"]
+            os.environ["PATH"] = self.programs() + ":" + os.environ["PATH"]
+
+    def make_folder(self):
         self.databases, self.templates = 0, {}
+        self.folder = tempfile.mkdtemp(prefix="tidegate-pg.", dir="/tmp")
+        # Ends by itself when the last holder of the pipe's other end, this program, is gone; not by its signals.
+        self.reaper = subprocess.Popen(["sh", "-c", 'cat >/dev/null; exec "$0" stop --data "$1"', str(SCRIPT), self.folder],
+                                       stdin=subprocess.PIPE, start_new_session=True)
+
+    def programs(self):
+        """Where this server's own programs are."""
+        return Path(self.folder, "tidegate-cluster").read_text(encoding="utf-8").strip()
+
+    def stop(self):
+        self.reaper.stdin.close()
+        self.reaper.wait()
 
     def url(self, database="postgres"):
         return f"postgresql:///{database}?host={self.folder}&user=postgres"
@@ -93,6 +104,23 @@ class Cluster:
         subprocess.run([str(SCRIPT), "start", "--data", self.folder], check=True, stdout=subprocess.DEVNULL)
 
 
+class Standby(Cluster):
+    """A streaming replica of another cluster, made by pg_basebackup; it is asked by its own socket."""
+
+    def __init__(self, primary):  # pylint: disable=super-init-not-called
+        self.make_folder()
+        shutil.copy(Path(primary.folder, "tidegate-cluster"), self.folder)
+        subprocess.run([primary.programs() + "/pg_basebackup", "--pgdata", self.folder + "/data", "--write-recovery-conf", "--checkpoint=fast",
+                        "--no-sync", "--dbname", f"host={primary.folder} user=postgres application_name=follower"], check=True)
+        owner = os.stat(Path(primary.folder, "data"))
+        subprocess.run(["chown", "-R", f"{owner.st_uid}:{owner.st_gid}", self.folder], check=True)
+        os.chmod(self.folder + "/data", 0o700)
+        self.restart()
+
+    def promote(self):
+        self.run("SELECT pg_promote()")
+
+
 @functools.cache
 def server():
     """This program's own."""
@@ -105,9 +133,12 @@ class PostgresFlow(Flow):
     engine = "postgres"
     scene = ""
 
+    def find_cluster(self):
+        return server()
+
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="tidegate-"))
-        self.cluster = server()
+        self.cluster = self.find_cluster()
         self.name = self.cluster.database(self.scene)
         self.database = self.named = self.cluster.url(self.name)
 
@@ -158,3 +189,22 @@ class PostgresFlow(Flow):
         """Until some session waits for a lock on the table."""
         wait_until(lambda: self.value(f"SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '{table}'::regclass"),
                    what=f"a session that waits for {table}")
+
+
+class OwnServerFlow(PostgresFlow):
+    """A PostgresFlow on a server of the class's own, which its tests may stop; `settings` are its."""
+
+    settings = ()
+
+    @classmethod
+    def make_cluster(cls):
+        return Cluster(*cls.settings)
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.own = cls.make_cluster()
+        cls.addClassCleanup(cls.own.stop)
+
+    def find_cluster(self):
+        return self.own

@@ -14,7 +14,6 @@ import threading
 import time
 
 import harness
-import postgres_harness
 import psycopg2
 from harness import CONFLICT, DENIED, DRIFT, HELD, LEASED, LOCKED, OK, PAUSED, SUPERSEDED, USAGE, cron_in, wait_until
 from postgres_harness import Cluster, PostgresFlow
@@ -990,19 +989,13 @@ class Vacuum(Scene):
     def setUpClass(cls):
         super().setUpClass()
         cls.own = Cluster("autovacuum_naptime=1s", "log_autovacuum_min_duration=0")
+        cls.addClassCleanup(cls.own.stop)
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.own.reaper.stdin.close()
-        cls.own.reaper.wait()
-        super().tearDownClass()
+    def find_cluster(self):
+        return self.own
 
     def setUp(self):
-        shared, postgres_harness.server = postgres_harness.server, lambda: self.own
-        try:
-            super().setUp()
-        finally:
-            postgres_harness.server = shared
+        super().setUp()
         # Its rows fill many pages, each of which takes a vacuum about half a second.
         self.sql("ALTER TABLE fct SET (fillfactor = 10, autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1, autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0,"
                  "autovacuum_freeze_max_age = 100000)")

@@ -1,15 +1,13 @@
 """Pacing by real parts: a standby that lags, and an archive that fails or is slow. The run pauses, says so in `status` and in
 the ledger, and carries on by itself when it is over."""
 
-import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
 import harness
 from harness import OK, wait_until
-from postgres_harness import SCRIPT, Cluster, PostgresFlow
+from postgres_harness import OwnServerFlow, Standby
 
 # Twenty dates, of which every row is wrong.
 SCENE = """
@@ -30,46 +28,8 @@ WRITTEN = "SELECT coalesce(sum(date_count), 0)::int FROM tidegate.batch"
 EVENTS = "SELECT what, detail FROM tidegate.event WHERE what IN ('paused', 'carried on') ORDER BY at, number"
 
 
-class Standby(Cluster):
-    """A copy of a cluster that follows it, made by pg_basebackup; it is asked by its own socket."""
-
-    def __init__(self, primary):
-        self.folder = tempfile.mkdtemp(prefix="tidegate-pg.", dir="/tmp")
-        self.reaper = subprocess.Popen(["sh", "-c", 'cat >/dev/null; exec "$0" stop --data "$1"', str(SCRIPT), self.folder],
-                                       stdin=subprocess.PIPE, start_new_session=True)
-        owner = os.stat(Path(primary.folder, "data"))
-        binaries = Path(primary.folder, "tidegate-cluster").read_text().strip()
-        Path(self.folder, "tidegate-cluster").write_text(binaries + "\n")
-        for path in (self.folder, Path(self.folder, "tidegate-cluster")):
-            os.chown(path, owner.st_uid, owner.st_gid)
-        subprocess.run([f"{binaries}/pg_basebackup", "--pgdata", f"{self.folder}/data", "--write-recovery-conf", "--checkpoint=fast",
-                        "--no-sync", "--dbname", f"host={primary.folder} user=postgres application_name=follower"],
-                       check=True, user=owner.st_uid, group=owner.st_gid, cwd=self.folder)
-        subprocess.run([str(SCRIPT), "start", "--data", self.folder], check=True, stdout=subprocess.DEVNULL)
-
-
-def stop(cluster):
-    cluster.reaper.stdin.close()
-    cluster.reaper.wait()
-
-
-class Paced(PostgresFlow):
-    """Tests on a server of the class's own; `settings` are its."""
-
+class Paced(OwnServerFlow):
     scene = SCENE
-    settings = ()
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.own = Cluster(*cls.settings)
-        cls.addClassCleanup(stop, cls.own)
-
-    def setUp(self):
-        self.folder = Path(tempfile.mkdtemp(prefix="tidegate-"))
-        self.cluster = self.own
-        self.name = self.cluster.database(self.scene)
-        self.database = self.named = self.cluster.url(self.name)
 
     def set(self, name, value):
         """A setting of the whole server, at once."""
@@ -109,7 +69,7 @@ class Followed(Paced):
     def setUpClass(cls):
         super().setUpClass()
         cls.standby = Standby(cls.own)
-        cls.addClassCleanup(stop, cls.standby)
+        cls.addClassCleanup(cls.standby.stop)
 
     def setUp(self):
         super().setUp()

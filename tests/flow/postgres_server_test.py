@@ -12,7 +12,7 @@ from pathlib import Path
 import harness
 import psycopg2
 from harness import DATABASE, DENIED, FULL, LOCKED, OK, SUPERSEDED, wait_until
-from postgres_harness import SCRIPT, Cluster, PostgresFlow
+from postgres_harness import Cluster, OwnServerFlow, PostgresFlow, Standby
 
 SCENE = """
 CREATE TABLE source(day date NOT NULL, id int PRIMARY KEY, v int NOT NULL);
@@ -33,32 +33,11 @@ NOW = "SELECT day, id, v FROM fact ORDER BY id"
 RIGHT = "SELECT s.day, id, CASE WHEN s.day BETWEEN '2024-01-03' AND '2024-02-07' THEN s.v ELSE f.v END FROM fact f JOIN source s USING (id) ORDER BY id"
 
 
-def stop(cluster):
-    cluster.reaper.stdin.close()
-    cluster.reaper.wait()
-
-
-class OnServer(PostgresFlow):
-    """Tests on a server of the class's own, which they may stop; `settings` are its."""
-
+class OnServer(OwnServerFlow):
     scene = SCENE
-    settings = ()
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.own = Cluster(*cls.settings)
-
-    @classmethod
-    def tearDownClass(cls):
-        stop(cls.own)
-        super().tearDownClass()
 
     def setUp(self):
-        self.folder = Path(tempfile.mkdtemp(prefix="tidegate-"))
-        self.cluster = self.own
-        self.name = self.cluster.database(self.scene)
-        self.database = self.named = self.cluster.url(self.name)
+        super().setUp()
         self.before, self.right = self.rows(NOW), self.rows(RIGHT)
         self.file = self.spec(SPEC)
 
@@ -301,26 +280,6 @@ class NoRoom(OnServer):
         self.assertEqual(self.rows(NOW), self.right)
 
 
-class Standby(Cluster):
-    """A streaming replica of another cluster, on the same machine."""
-
-    def __init__(self, primary):  # pylint: disable=super-init-not-called
-        self.folder = tempfile.mkdtemp(prefix="tidegate-pg.", dir="/tmp")
-        self.reaper = subprocess.Popen(["sh", "-c", 'cat >/dev/null; exec "$0" stop --data "$1"', str(SCRIPT), self.folder],
-                                       stdin=subprocess.PIPE, start_new_session=True)
-        shutil.copy(primary.folder + "/tidegate-cluster", self.folder)
-        programs = Path(primary.folder, "tidegate-cluster").read_text(encoding="utf-8").strip()
-        subprocess.run([programs + "/pg_basebackup", "-D", self.folder + "/data", "-R", "-X", "stream", "-c", "fast", "-d", primary.url()], check=True)
-        owner = os.stat(primary.folder + "/data")
-        subprocess.run(["chown", "-R", f"{owner.st_uid}:{owner.st_gid}", self.folder], check=True)
-        os.chmod(self.folder + "/data", 0o700)
-        self.databases, self.templates = 0, {}
-        self.restart()
-
-    def promote(self):
-        self.run("SELECT pg_promote()")
-
-
 class Replicas(OnServer):
     """A standby: to read on, and promoted at every point of the way. Each test has a primary and a standby of its own."""
 
@@ -338,9 +297,9 @@ class Replicas(OnServer):
         self.primary, self.standby = self.named, None
 
     def tearDown(self):
-        stop(self.own)
+        self.own.stop()
         if self.standby is not None:
-            stop(self.standby)
+            self.standby.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def follow(self):

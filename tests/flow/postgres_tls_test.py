@@ -10,7 +10,7 @@ from pathlib import Path
 
 import harness
 from harness import DATABASE, OK, USAGE, wait_until
-from postgres_harness import Cluster, PostgresFlow
+from postgres_harness import Cluster, OwnServerFlow
 
 SECRET = "open-sesame-4711"
 SCENE = """
@@ -85,29 +85,26 @@ class TlsCluster(Cluster):
     def url(self, database="postgres"):
         return super().url(database) + f"&port={self.port}"
 
-
-def stop(cluster):
-    cluster.reaper.stdin.close()
-    cluster.reaper.wait()
-    shutil.rmtree(cluster.keys, ignore_errors=True)
+    def stop(self):
+        super().stop()
+        shutil.rmtree(self.keys, ignore_errors=True)
 
 
-class Tls(PostgresFlow):
+class Tls(OwnServerFlow):
     scene = SCENE
+
+    @classmethod
+    def make_cluster(cls):
+        return TlsCluster()
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.own = TlsCluster()
-        cls.addClassCleanup(stop, cls.own)
         cls.own.run("CREATE ROLE certified LOGIN SUPERUSER")
         cls.own.run(f"CREATE ROLE sworn LOGIN SUPERUSER PASSWORD '{SECRET}'")
 
     def setUp(self):
-        self.folder = Path(tempfile.mkdtemp(prefix="tidegate-"))
-        self.cluster = self.own
-        self.name = self.cluster.database(self.scene)
-        self.database = self.cluster.url(self.name)
+        super().setUp()
         self.home = {"HOME": str(self.folder)}  # no ~/.postgresql and no ~/.pgpass
         self.named = self.network()
 
