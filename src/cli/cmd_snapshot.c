@@ -8,6 +8,7 @@
 #include "cli/steps.h"
 #include "cli/stop.h"
 #include "gate/command/offer.h"
+#include "ledger/opened.h"
 #include "run/in_place.h"
 #include "view/outcome.h"
 #include "view/progress.h"
@@ -54,9 +55,17 @@ const Command command_snapshot = {
 
 /* ---- planning --------------------------------------------------------------------------------------------------- */
 
+/* The same command once more, after all was written. */
+static bool is_done(Arena *arena, const BackfillRecord *record, const char *line) {
+  Opened opened;
+  Error ignored;
+  return strcmp(record->state, state_name(STATE_checked)) == 0 && opened_read(arena, record, &opened, &ignored) &&
+         opened.line != NULL && strcmp(opened.line, line) == 0;
+}
+
 /* A backfill of this very plan that is snapshotted or opened: it is carried on. record.id stays NULL when there is
  * none. */
-static bool find_begun(Session *session, Error *err) {
+static bool find_begun(Session *session, const char *line, Error *err) {
   const EngineOps *ops = session->engine->ops;
   const BackfillRecord *records;
   size_t n;
@@ -68,7 +77,14 @@ static bool find_begun(Session *session, Error *err) {
   for (size_t i = 0; exists && i < n; i++) {
     bool begun = strcmp(records[i].state, state_name(STATE_snapshotted)) == 0 ||
                  strcmp(records[i].state, state_name(STATE_opened)) == 0;
-    if (!begun || records[i].digest == NULL || strcmp(records[i].digest, session->plan.digest) != 0) continue;
+    if (records[i].digest == NULL || strcmp(records[i].digest, session->plan.digest) != 0) continue;
+    if (is_done(&session->arena, &records[i], line)) {
+      error_set(err, ERR_STATE, "backfill %s has done just this: its tool has written every date, and it was checked",
+                records[i].id);
+      return error_hint(err, "take it back: tidegate restore %s; or drop its snapshot: tidegate finish %s",
+                        records[i].id, records[i].id);
+    }
+    if (!begun) continue;
     session->record = records[i];
     return plan_load(&session->arena, session->engine, &session->record, &session->plan, err);
   }
@@ -183,7 +199,7 @@ static int run(Session *session) {
   bool wait = !args_has(session->args, "no-wait");
   int64_t per_batch;
   if (!read_per_batch(session, &per_batch, &err) || !check_line(session, line, &err) ||
-      !session_spec(session, session_word(session, 0), &err) || (line != NULL && !find_begun(session, &err)))
+      !session_spec(session, session_word(session, 0), &err) || (line != NULL && !find_begun(session, line, &err)))
     return step_fail(session, &err);
   if (session->record.id != NULL) return run_tool(session, line, per_batch, wait);
   if (!take_snapshot(session, wait && line != NULL, &facts, &err)) return step_fail(session, &err);

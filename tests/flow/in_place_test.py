@@ -3,6 +3,8 @@ what the next command finds after a crash. On SQLite and PostgreSQL, with real t
 
 import signal
 import subprocess
+import time
+from datetime import datetime, timedelta, timezone
 
 import harness
 from harness import COMMAND, DENIED, DRIFT, HELD, LEASED, NO_CHANGE, PAUSED, STATE, USAGE, Flow, wait_until
@@ -88,8 +90,10 @@ class InPlace:
         self.assertEqual([line.split("  ")[0] for line in result.err.splitlines()], ["batch 1", "batch 2", "batch 3", "batch 4"])
         self.assertIn("12 Jan", result.err)
         self.assertIn("checked: 65 rows in the snapshot, 65 rows differ", result.out)
+        self.assertIn("has done just this", self.snapshot(self.tool(RIGHT), code=STATE).err)
         self.tidegate("restore", self.file)
         self.assertEqual(self.rows(ALL), self.before)
+        self.snapshot(self.tool(RIGHT))
 
     def test_a_tool_of_one_date_gets_the_lightest_first(self):
         self.snapshot("echo {date} $TIDEGATE_DATE {date_nodash} >>told; " + self.tool("UPDATE sales SET net = id * 3 WHERE day = '{date}'"))
@@ -298,6 +302,31 @@ def quoted(text):
 
 
 class Sqlite(InPlace, Flow):
+    def every(self, seconds, first, tries):
+        """Production runs so often, first so many seconds from now; each run takes 1 s, and 1 s of guard is around it."""
+        anchor = datetime.now(timezone.utc) + timedelta(seconds=first)
+        self.write(budget="budget: {duty: 100 %%, batch: 1s, lock: 100ms, lock_tries: %d}" % tries, production="production: {schedule: \"every %ds from %s\", dialect: interval, zone: UTC, p95: 1s, "
+                   "guard: 1s}" % (seconds, anchor.strftime("%Y-%m-%dT%H:%M:%SZ")))
+        return int(anchor.timestamp())
+
+    def test_a_tool_that_is_not_done_when_the_window_closes_is_ended(self):
+        fires = self.every(600, 9, tries=3)
+        result = self.snapshot(self.tool(RIGHT) + "; sleep 300", code=COMMAND)
+        self.assertIn("longer than the window allows", result.err)
+        self.assertLess(time.time(), fires + 30)
+        self.assert_put_back(result)
+
+    def test_no_batch_begins_that_cannot_end_before_the_window_closes(self):
+        first = self.every(12, 8, tries=9)
+        self.file.write_text(self.file.read_text().replace("..2024-01-19", "..2024-01-13"))
+        self.snapshot(f"date +%s.%N >>told; sleep 1.2; {self.tool(RIGHT)}; date +%s.%N >>told", "--per-batch", 1)
+        self.assertEqual(self.rows("SELECT count(*) FROM sales WHERE day BETWEEN '2024-01-10' AND '2024-01-13' AND net <> id * 3"), [(0,)])
+        times = [float(line) for line in self.told()]
+        self.assertEqual(len(times), 8)
+        for begin, end in zip(times[::2], times[1::2]):
+            for run in range(first, first + 600, 12):
+                self.assertFalse(begin < run + 2 and end > run - 1, f"{begin}..{end} meets the run at {run}")
+
     def tool(self, sql):
         return f'sqlite3 -cmd ".timeout 9000" {{database}} "{sql}"'
 
