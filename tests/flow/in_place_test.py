@@ -153,6 +153,7 @@ class InPlace:
                 self.tearDown()
                 self.setUp()
                 self.assert_put_back(self.snapshot(self.fails_in(3, self.tool(sql)), code=HELD))
+                self.assertEqual(len(self.told()), 3)
 
     def test_hangs(self):
         self.write(timeout="2s")
