@@ -8,7 +8,7 @@ _tidegate() {
     '') words='--version --database --json --no-color --quiet --help init scan plan run diff swap cascade rollback finish discard backfill snapshot check restore impact window status runbook gate hook doctor schedule help version' ;;
     init) words=' --jobs --job --weeks --user --password-env --token-env --database --json --no-color --quiet --help' ;;
     scan) words=' --range --database --json --no-color --quiet --help' ;;
-    plan) words=' --database --json --no-color --quiet --help' ;;
+    plan) words=' --require-lineage --database --json --no-color --quiet --help' ;;
     run) words=' --wait --no-wait --database --json --no-color --quiet --help' ;;
     diff) words=' --date --limit --database --json --no-color --quiet --help' ;;
     swap) words=' --yes --database --json --no-color --quiet --help' ;;

@@ -4,6 +4,10 @@
 
 static int run(Session *session);
 
+static const CliOption options[] = {
+    {"require-lineage", '\0', NULL, "deny when lineage was not read, as `lineage: {required: yes}` does"},
+    {NULL, '\0', NULL, NULL}};
+
 static const CliExample examples[] = {
     {"tidegate plan daily_delays.yaml", "answers every question and says whether the backfill may run"},
     {"tidegate plan --json daily_delays.yaml", "the same as JSON, for scripts"},
@@ -15,6 +19,7 @@ const Command command_plan = {
     .arguments = "SPEC",
     .min_args = 1,
     .max_args = 1,
+    .options = options,
     .about =
         "Reads the spec and the database, recomputes the control dates, looks at the sources, at what is "
         "downstream and at the window, and lets the gate judge. Production is only read.\n\n"
@@ -27,7 +32,9 @@ const Command command_plan = {
 static int run(Session *session) {
   Verdict verdict;
   Error err;
-  if (!step_plan(session, session_word(session, 0), true, &verdict, &err)) return session_fail(session, &err);
+  if (!session_spec(session, session_word(session, 0), &err)) return session_fail(session, &err);
+  if (args_has(session->args, "require-lineage")) session->spec.lineage.required = true;
+  if (!step_plan_spec(session, true, &verdict, &err)) return session_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);
     json_text(&json, "id", session->plan.id);

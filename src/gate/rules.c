@@ -182,6 +182,14 @@ static bool sources_missing(const GateCase *gate, GateReason *ret) {
   return false;
 }
 
+static bool lineage_not_read(const GateCase *gate, GateReason *ret) {
+  const Plan *plan = gate->plan;
+  if (!plan->spec.lineage.required || plan->radius.uncovered == NULL) return false;
+  gate_because(gate, ret, "lineage is required, and what reads %s is not known: %s", plan->shape.table,
+               plan->radius.uncovered);
+  return gate_advise(gate, ret, "name a source that knows it under lineage in tidegate.yaml, or make the source anew");
+}
+
 static bool disk_full(const GateCase *gate, GateReason *ret) {
   const Plan *plan = gate->plan;
   char needed[32], available[32];

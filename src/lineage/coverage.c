@@ -40,7 +40,8 @@ const NodeId *lineage_targets(Arena *arena, const Graph *graph, const Engine *en
     found = arena_grow(arena, found, *ret_n, sizeof *found);
     found[(*ret_n)++] = key->node;
     const char *text = graph_name_text(arena, &key->name);
-    others = others == NULL ? text : arena_printf(arena, "%.400s, %s", others, text);
+    if (others == NULL) others = graph_name_text(arena, &graph_at(graph, exact)->name);
+    others = arena_printf(arena, "%.400s, %s", others, text);
   }
   if (others != NULL)
     *ret_finding = arena_printf(arena, "%s may be any of these: %s; what reads one of them is listed, whichever it is",

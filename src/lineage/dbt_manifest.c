@@ -76,7 +76,8 @@ static DbtField field_of(const Manifest *manifest, DbtField group, const char *k
   if (n == 0 || n >= LONGEST_KEY || key[0] < 'a' || key[0] > 'z' || (manifest->letters[n] >> (key[0] - 'a') & 1) == 0)
     return DBT_OTHER;
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-    if (fields[i].group == group && strncmp(fields[i].name, key, n) == 0 && fields[i].name[n] == '\0')
+    if (fields[i].group == group && fields[i].name[0] == key[0] && strncmp(fields[i].name, key, n) == 0 &&
+        fields[i].name[n] == '\0')
       return fields[i].field;
   return DBT_OTHER;
 }

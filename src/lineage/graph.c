@@ -54,22 +54,26 @@ static bool same_name(const GraphName *a, const GraphName *b) {
 
 static GraphKey *key_at(const Graph *graph, size_t i) { return pieces_at(&graph->keys, i); }
 
-static uint64_t spread(uint64_t hash) { return hash ^ (hash >> 32); }
+static uint32_t spread(uint64_t hash) { return (uint32_t)(hash ^ (hash >> 32)); }
 
-/* The slot of a key, or the free one where it would stand. */
-static uint32_t *name_slot(const Graph *graph, const GraphName *name) {
+/* The slot of a key, or the free one where it would stand. Texts are compared only where the hashes are the same. */
+static uint32_t *name_slot(const Graph *graph, const GraphName *name, uint32_t hash) {
   const HashIndex *index = &graph->by_name;
-  size_t i = spread(name_hash(name)) & (index->size - 1);
-  while (index->slots[i] != 0 && !same_name(&key_at(graph, index->slots[i] - 1)->name, name))
-    i = (i + 1) & (index->size - 1);
+  size_t i = hash & (index->size - 1);
+  for (; index->slots[i] != 0; i = (i + 1) & (index->size - 1)) {
+    const GraphKey *key = key_at(graph, index->slots[i] - 1);
+    if (key->hash == hash && same_name(&key->name, name)) break;
+  }
   return &index->slots[i];
 }
 
-static uint32_t *table_slot(const Graph *graph, const char *table) {
+static uint32_t *table_slot(const Graph *graph, const char *table, uint32_t hash) {
   const HashIndex *index = &graph->by_table;
-  size_t i = spread(table_hash(table)) & (index->size - 1);
-  while (index->slots[i] != 0 && !graph_text_equal(key_at(graph, index->slots[i] - 1)->name.table, table))
-    i = (i + 1) & (index->size - 1);
+  size_t i = hash & (index->size - 1);
+  for (; index->slots[i] != 0; i = (i + 1) & (index->size - 1)) {
+    const GraphKey *key = key_at(graph, index->slots[i] - 1);
+    if (key->table == hash && graph_text_equal(key->name.table, table)) break;
+  }
   return &index->slots[i];
 }
 
@@ -80,8 +84,11 @@ static void grow(Graph *graph, HashIndex *index, bool tables) {
   index->slots = arena_array(graph->arena, index->size, sizeof *index->slots);
   for (size_t i = 0; i < old.size; i++) {
     if (old.slots[i] == 0) continue;
+    /* What was there is different from one another: the next free slot is right. */
     const GraphKey *key = key_at(graph, old.slots[i] - 1);
-    *(tables ? table_slot(graph, key->name.table) : name_slot(graph, &key->name)) = old.slots[i];
+    size_t at = (tables ? key->table : key->hash) & (index->size - 1);
+    while (index->slots[at] != 0) at = (at + 1) & (index->size - 1);
+    index->slots[at] = old.slots[i];
   }
 }
 
@@ -116,19 +123,20 @@ static GraphName half_of(const GraphName *name, bool relation) {
 
 static NodeId find_half(const Graph *graph, const GraphName *half) {
   if (graph->by_name.size == 0 || (half->table == NULL && half->id == NULL)) return GRAPH_NONE;
-  uint32_t slot = *name_slot(graph, half);
+  uint32_t slot = *name_slot(graph, half, spread(name_hash(half)));
   return slot == 0 ? GRAPH_NONE : key_at(graph, slot - 1)->node;
 }
 
 static void add_key(Graph *graph, const GraphName *half, NodeId node) {
   grow(graph, &graph->by_name, false);
   GraphKey *key = pieces_add(&graph->keys);
-  *key = (GraphKey){.name = *half, .node = node, .same = GRAPH_NONE};
-  *name_slot(graph, half) = (uint32_t)graph->keys.n;
+  *key = (GraphKey){.name = *half, .node = node, .same = GRAPH_NONE, .hash = spread(name_hash(half))};
+  *name_slot(graph, half, key->hash) = (uint32_t)graph->keys.n;
   graph->by_name.n++;
   if (half->table == NULL) return;
   grow(graph, &graph->by_table, true);
-  uint32_t *slot = table_slot(graph, half->table);
+  key->table = spread(table_hash(half->table));
+  uint32_t *slot = table_slot(graph, half->table, key->table);
   if (*slot == 0)
     graph->by_table.n++;
   else
@@ -269,7 +277,7 @@ GraphName graph_relation(Arena *arena, const char *text) {
 
 uint32_t graph_chain(const Graph *graph, const char *table) {
   if (graph->by_table.size == 0) return GRAPH_NONE;
-  return *table_slot(graph, table) - 1; /* a free slot, 0, gives GRAPH_NONE */
+  return *table_slot(graph, table, spread(table_hash(table))) - 1; /* a free slot, 0, gives GRAPH_NONE */
 }
 
 static bool agrees(const char *a, const char *b) { return a == NULL || b == NULL || graph_text_equal(a, b); }

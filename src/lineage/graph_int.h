@@ -7,9 +7,10 @@
 
 /* One key under which a node is known: a relation, or a space and an id. */
 typedef struct GraphKey {
-  GraphName name; /* of the two halves only one is set */
-  NodeId node;    /* before graph_finish: as it was given out; after: the final id */
-  uint32_t same;  /* the next key of a relation with this table; GRAPH_NONE: none */
+  GraphName name;       /* of the two halves only one is set */
+  NodeId node;          /* before graph_finish: as it was given out; after: the final id */
+  uint32_t same;        /* the next key of a relation with this table; GRAPH_NONE: none */
+  uint32_t hash, table; /* of the whole name, and of the table alone */
 } GraphKey;
 
 /* A growing array in pieces that never move. */

@@ -93,6 +93,7 @@ static void judge_range(const NeedsCase *given, LineageNode *ret) {
   const LineageAsk *ask = given->ask;
   ret->assumed = given->assumed || node->range_from == NULL;
   if (!given->ranged || given->range.from >= given->range.to) return;
+  if (node->whole != NULL) return; /* any date of it may be wrong */
   ret->ranged = true;
   ret->grain = node->has_grain ? node->grain : ask->grain;
   Instant to = given->range.to;
@@ -123,7 +124,9 @@ static void explain_range(const NeedsCase *given, LineageNode *ret) {
   Grain grain = node->has_grain ? node->grain : given->ask->grain;
   bool known = node->has_grain || given->ask->ranged;
   const char *more = NULL;
-  if (node->cumulative)
+  if (node->whole != NULL && ret->needs != NEEDS_REBUILD)
+    more = "any date of it may change";
+  else if (node->cumulative)
     more = "it accumulates: everything up to today";
   else if (node->reads_itself)
     more = "it reads its own rows before: everything up to today";

@@ -21,7 +21,8 @@ typedef struct Radius {
   const LineageAsk *ask;
   const GraphEdge *edges;
   const GraphWalk *walk;
-  Reached *reached; /* by node */
+  Reached *reached;    /* by node */
+  size_t to_look_into; /* so many more models' SQL may be read */
 } Radius;
 
 static void add_range(NeedsCase *given, const Reached *parent) {
@@ -83,6 +84,7 @@ static void judge(Radius *radius, LineageNode *node) {
     touched = true;
     add_range(&given, &radius->reached[edge->parent]);
   }
+  if (touched) given.node = lineage_dated(radius->arena, radius->graph, node->id, &radius->to_look_into);
   if (own->ring != 0) {
     in_ring(radius, node, &given);
   } else if (touched) {
@@ -143,7 +145,8 @@ void lineage_radius(Arena *arena, const Graph *graph, const Engine *engine, cons
   size_t n_starts, n_edges;
   GraphWalk walk;
   const NodeId *starts = lineage_targets(arena, graph, engine, ask->target, &n_starts, &found.finding);
-  Radius radius = {.arena = arena, .graph = graph, .ask = ask, .walk = &walk};
+  enum { LOOK_INTO = 2000 };
+  Radius radius = {.arena = arena, .graph = graph, .ask = ask, .walk = &walk, .to_look_into = LOOK_INTO};
   radius.edges = graph_edges(graph, &n_edges);
   radius.reached = arena_array(arena, graph_count(graph) + 1, sizeof *radius.reached);
   for (size_t i = 0; i < n_starts; i++)

@@ -40,6 +40,10 @@ const NodeId *lineage_targets(Arena *arena, const Graph *graph, const Engine *en
 /* Sets blind, finding and uncovered: what was read, and whether it is enough. */
 void lineage_coverage(Arena *arena, const Graph *graph, BlastRadius *radius);
 
+/* dated.c: the node, with what its compiled SQL says of its dates when no source does. Reads at most *left manifests'
+ * places. */
+const GraphNode *lineage_dated(Arena *arena, const Graph *graph, NodeId node, size_t *left);
+
 /* needs.c: what a node needs whose parents' dates in `dates` (half-open) changed, and its own dates that are wrong. */
 typedef struct NeedsCase {
   Arena *arena;

@@ -132,6 +132,10 @@ static void command(Scene *s) {
   s->plan.recompute = NULL;
   s->plan.spec.recompute.command = (SpecTexts){&s->argument, 1};
 }
+static void unread_lineage(Scene *s) {
+  s->plan.spec.lineage.required = true;
+  s->plan.radius.uncovered = "no source of lineage is declared";
+}
 static void triggers(Scene *s) {
   s->trigger = (TriggerFacts){.name = "notify"};
   s->plan.triggers = &s->trigger;
@@ -181,6 +185,7 @@ static const struct {
     {"sources", source_gone, false, "orders, which has no rows for 2"},
     {"nothing", nothing, false, "neither sales nor any source"},
     {"shadow-not-named", command, false, "not told to write the shadow"},
+    {"lineage", unread_lineage, false, "what reads sales is not known: no source"},
     {"triggers", triggers, false, "(notify)"},
     {"open-to-a-tool", opened, false, "7f3a has opened sales"},
     {"retention", no_retention, false, "retention is zero"},

@@ -1,0 +1,108 @@
+"""Lineage from a dbt manifest in a plan, on SQLite: what each thing downstream needs and its dates; what is required, broken or
+changed."""
+
+import json
+import unittest
+
+from harness import DENIED, OK, SUPERSEDED, Flow
+
+SCENE = """
+CREATE TABLE flights(day TEXT, late INTEGER, seats INTEGER);
+CREATE TABLE daily(day TEXT PRIMARY KEY, late INTEGER, seats INTEGER);
+WITH RECURSIVE d(day) AS (SELECT date('2024-01-25') UNION ALL SELECT date(day, '+1 day') FROM d WHERE day < '2024-02-20')
+INSERT INTO daily SELECT day, 1, 100 FROM d;
+INSERT INTO flights SELECT day, 2, 100 FROM daily;
+"""
+SPEC = """
+target: daily
+range: 2024-02-05..2024-02-06
+wrong: w
+correct: c
+changes: [late]
+recompute: SELECT day, late, seats FROM flights WHERE day >= :from AND day < :to
+"""
+PIPELINE = """
+database: db.sqlite
+production: none
+lineage:
+  dbt: target/manifest.json
+  overrides: {monthly: {grain: month}, rolling: {window: 6}}
+"""
+
+
+def model(name, reads, materialized="incremental", **config):
+    return {"unique_id": f"model.p.{name}", "resource_type": "model", "name": name, "original_file_path": f"models/{name}.sql",
+            "relation_name": f'"db"."main"."{name}"', "config": {"materialized": materialized, **config},
+            "depends_on": {"nodes": [f"model.p.{parent}" for parent in reads]}}
+
+
+class Lineage(Flow):
+    def setUp(self):
+        super().setUp()
+        self.sql(SCENE)
+        self.pipeline(PIPELINE)
+        self.nodes = [model("daily", []), model("monthly", ["daily"], incremental_strategy="merge"),
+                      model("rolling", ["daily"]), model("worst", ["rolling"], "view"), model("cube", ["monthly"], "table")]
+        self.manifest()
+        self.written = self.spec(SPEC)
+
+    def pipeline(self, text):
+        (self.folder / "tidegate.yaml").write_text(text, encoding="utf-8")
+
+    def manifest(self, **more):
+        (self.folder / "target").mkdir(exist_ok=True)
+        document = {"metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json", "dbt_version": "1.10.1",
+                                 "generated_at": "2026-01-01T00:00:00Z"},
+                    "nodes": {node["unique_id"]: node for node in self.nodes}, **more}
+        (self.folder / "target" / "manifest.json").write_text(json.dumps(document), encoding="utf-8")
+
+    def radius(self, *args, code=OK):
+        return self.tidegate("plan", self.written, "--json", *args, code=code).json["plan"]["blast_radius"]
+
+    def test_each_child_with_its_need_and_its_dates(self):
+        nodes = {node["name"]: node for node in self.radius()["nodes"]}
+        self.assertEqual({name: node["needs"] for name, node in nodes.items()},
+                         {"main.monthly": "cascade", "main.rolling": "cascade", "main.worst": "follows", "main.cube": "rebuild"})
+        shown = self.tidegate("plan", self.written).out
+        self.assertIn("2024-02", shown)
+        self.assertIn("5–12 Feb 2024", shown)
+        self.assertIn("upsert only", json.dumps(nodes["main.monthly"]))
+
+    def test_required_lineage_that_was_read_is_allowed(self):
+        self.tidegate("plan", self.written, "--require-lineage")
+
+    def test_required_lineage_that_is_not_declared_denies(self):
+        self.pipeline("database: db.sqlite\nproduction: none\n")
+        self.tidegate("plan", self.written)
+        denied = self.tidegate("plan", self.written, "--require-lineage", code=DENIED)
+        self.assertIn("no source of lineage is declared", denied.out)
+        self.pipeline("database: db.sqlite\nproduction: none\nlineage: {required: yes}\n")
+        self.tidegate("plan", self.written, code=DENIED)
+
+    def test_a_target_that_the_manifest_does_not_know_denies_when_required(self):
+        self.nodes = [model("other", [])]
+        self.manifest()
+        self.assertIn("none of the sources", self.tidegate("plan", self.written, "--require-lineage", code=DENIED).out)
+
+    def test_a_broken_manifest_is_blind_and_named(self):
+        path = self.folder / "target" / "manifest.json"
+        path.write_text(path.read_text(encoding="utf-8")[:300], encoding="utf-8")
+        blind = " ".join(self.radius()["not_read"])
+        self.assertIn("manifest.json:1:301: the file ends in the middle", blind)
+        self.tidegate("plan", self.written, "--require-lineage", code=DENIED)
+
+    def test_another_child_supersedes_the_plan(self):
+        self.tidegate("plan", self.written)
+        self.nodes.append(model("new", ["daily"]))
+        self.manifest()
+        changed = self.tidegate("run", self.written, code=SUPERSEDED)
+        self.assertIn("downstream", changed.err)
+
+    def test_the_same_child_made_anew_does_not(self):
+        self.tidegate("plan", self.written)
+        self.manifest(docs={})
+        self.tidegate("run", self.written)
+
+
+if __name__ == "__main__":
+    unittest.main()
