@@ -126,15 +126,51 @@ static bool no_way_back(const GateCase *gate, GateReason *ret) {
   return gate_advise(gate, ret, "write retention: 7d, or leave it out");
 }
 
+/* Every backfill of the ledger; none while there is no ledger. */
+static bool list_backfills(const GateCase *gate, const BackfillRecord **ret, size_t *ret_n, Error *err) {
+  bool exists = false;
+  const EngineOps *ops = gate->engine->ops;
+  *ret_n = 0;
+  return ops->ledger_exists(gate->engine, &exists, err) &&
+         (!exists || ops->ledger_list(gate->engine, gate->arena, ret, ret_n, err));
+}
+
+/* Its rows are wrong, or will change, until that is published or discarded. */
+static bool is_unsettled(const BackfillRecord *record) {
+  static const State states[] = {STATE_building, STATE_held, STATE_ready, STATE_opened};
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+    if (strcmp(record->state, state_name(states[i])) == 0) return true;
+  return false;
+}
+
+static bool source_backfilled(const GateCase *gate, GateReason *ret) {
+  const Plan *plan = gate->plan;
+  const BackfillRecord *records;
+  size_t n;
+  Error err;
+  if (plan->n_reads == 0) return false;
+  if (!list_backfills(gate, &records, &n, &err))
+    return gate_because(gate, ret, "whether a source is itself being backfilled cannot be told: %s", err.message);
+  for (size_t i = 0; i < plan->n_reads; i++) {
+    if (strcmp(plan->reads[i], plan->shape.table) == 0) continue;
+    for (size_t k = 0; k < n; k++) {
+      if (strcmp(records[k].target, plan->reads[i]) != 0 || !is_unsettled(&records[k])) continue;
+      gate_because(gate, ret,
+                   "%s, which the recompute reads, is itself being backfilled (%s, %s): what is made from it "
+                   "now would have to be made again",
+                   plan->reads[i], records[k].id, records[k].state);
+      return gate_advise(gate, ret, "bring that to its end first: tidegate status %s", records[k].id);
+    }
+  }
+  return false;
+}
+
 /* What a tool has half written must not be planned on, nor be taken for what production was. */
 static bool open_to_a_tool(const GateCase *gate, GateReason *ret) {
   const BackfillRecord *records;
-  size_t n = 0;
-  bool exists = false;
+  size_t n;
   Error err;
-  const EngineOps *ops = gate->engine->ops;
-  if (!ops->ledger_exists(gate->engine, &exists, &err) ||
-      (exists && !ops->ledger_list(gate->engine, gate->arena, &records, &n, &err)))
+  if (!list_backfills(gate, &records, &n, &err))
     return gate_because(gate, ret, "whether a tool is writing %s cannot be told: %s", gate->plan->shape.table,
                         err.message);
   for (size_t i = 0; i < n; i++) {

@@ -123,6 +123,12 @@ static void null_dates(Scene *s) { s->plan.null_dates = 3; }
 static void null_keys(Scene *s) { s->plan.null_keys = 3; }
 static void double_keys(Scene *s) { s->plan.duplicate_keys = 2; }
 static void source_gone(Scene *s) { s->source.missing = s->source.at_risk = 2; }
+static void source_moves(Scene *s) {
+  static const char *const reads[] = {"orders"};
+  s->plan.reads = reads;
+  s->plan.n_reads = 1;
+  s->other = (BackfillRecord){.id = "7f3a", .target = "orders", .state = "building"};
+}
 static void nothing(Scene *s) {
   s->plan.rows = 0;
   s->source.dates_present = 0;
@@ -183,6 +189,8 @@ static const struct {
     {"null-keys", null_keys, false, "3 rows of the range have NULL"},
     {"duplicate-keys", double_keys, false, "2 rows of the range share"},
     {"sources", source_gone, false, "orders, which has no rows for 2"},
+    {"source-backfilled", source_moves, false,
+     "orders, which the recompute reads, is itself being backfilled (7f3a, building)"},
     {"nothing", nothing, false, "neither sales nor any source"},
     {"shadow-not-named", command, false, "not told to write the shadow"},
     {"lineage", unread_lineage, false, "what reads sales is not known: no source"},

@@ -14,7 +14,7 @@ static Instant at(const char *text) {
 
 /* What a node needs whose parents' 8 and 9 February 2013 changed; it is 10 June 2013, 10:00 UTC. */
 static LineageNode judged(Arena *arena, const GraphNode *node) {
-  LineageAsk ask = {.grain = GRAIN_DAY, .zone = zone_utc(), .now = at("2013-06-10T10:00:00Z")};
+  LineageAsk ask = {.ranged = true, .grain = GRAIN_DAY, .zone = zone_utc(), .now = at("2013-06-10T10:00:00Z")};
   NeedsCase given = {.arena = arena,
                      .ask = &ask,
                      .node = node,
