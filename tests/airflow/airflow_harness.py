@@ -26,14 +26,19 @@ def script(*words):
 
 
 class AirflowFlow(Flow):
-    """One Airflow for all tests of a class; `major` says which."""
+    """One Airflow for all tests of a class; `major` says which, and `gate()` what stands in front of it."""
 
     major = None
 
     @classmethod
+    def gate(cls):
+        """What `script/airflow start` is told of a gate: binary and folder."""
+        return ()
+
+    @classmethod
     def setUpClass(cls):
         cls.addClassCleanup(script, "stop", cls.major)
-        cls.url = script("start", cls.major)
+        cls.url = script("start", cls.major, *cls.gate())
         lines = dict(line.removeprefix("export ").split("=", 1) for line in script("env", cls.major).splitlines())
         cls.database = lines["TIDEGATE_AIRFLOW_DATABASE"].strip("'")
         cls.home = Path(lines["AIRFLOW_HOME"])
@@ -41,7 +46,7 @@ class AirflowFlow(Flow):
         os.environ["AIRFLOW_PASSWORD"] = cls.password
         cls.gates = cls.home / "gates"
         cls.gates.mkdir(exist_ok=True)
-        wait_until(lambda: cls.meta("SELECT count(*) FROM dag")[0][0] >= 8, PATIENCE, "the DAGs are read")
+        wait_until(lambda: cls.meta("SELECT count(*) FROM dag")[0][0] >= 9, PATIENCE, "the DAGs are read")
 
     # -- the metadata ------------------------------------------------------------------------------------------------
 

@@ -89,7 +89,8 @@ def read_answer(binary, out):
     if decision == "allow":
         return Verdict(True, "")
     lines = [message.strip()] if message.strip() else ["Denied by Tidegate."]
-    lines += [f"- {reason}" for reason in reasons if isinstance(reason, str) and reason not in message]
+    texts = [reason.get("text") if isinstance(reason, dict) else reason for reason in reasons]
+    lines += [f"- {text}" for text in texts if isinstance(text, str) and text not in message]
     if decision == "ask":
         lines.append("A person must decide this, and nobody can be asked from here: have `tidegate gate` judge the command in "
                      "a terminal.")

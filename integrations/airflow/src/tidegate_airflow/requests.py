@@ -6,6 +6,7 @@ import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from http.cookies import CookieError, SimpleCookie
+from urllib.parse import quote
 
 from .gate import closed
 
@@ -120,7 +121,7 @@ class Middleware:
         return await self.app(scope, replayed(body, receive), send)
 
     async def judge(self, scope, body):
-        question = {"kind": "request", "method": scope["method"], "path": own_path(scope),
+        question = {"kind": "request", "method": scope["method"], "path": quote(own_path(scope), safe="/~:+@"),
                     "query": scope.get("query_string", b"").decode("latin-1"), "body": readable(body),
                     "user": await self.user(scope)}
         work = asyncio.get_running_loop().run_in_executor(self.threads, self.gate.judge, question)

@@ -1,0 +1,131 @@
+"""A headless Chromium, driven through its DevTools protocol over two pipes: no port, no library."""
+
+import base64
+import json
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+PATIENCE = 60
+
+
+class Browser:
+    """One page. Use it as a context; what fails says what the page shows."""
+
+    def __init__(self, width=1280, height=900):
+        found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+        assert found, "no Chromium: script/deps check installs it"
+        self.profile = tempfile.TemporaryDirectory(prefix="tidegate-browser-", ignore_cleanup_errors=True)
+        to_read, self.to = os.pipe()
+        self.back, from_write = os.pipe()
+
+        # It reads from 3 and writes to 4, wherever the pipes are here.
+        def place():
+            high = [os.dup(end) if end > 4 else os.dup2(end, end + 100) for end in (to_read, from_write)]
+            os.dup2(high[0], 3)
+            os.dup2(high[1], 4)
+
+        self.process = subprocess.Popen(
+            [found, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-extensions",
+             "--no-proxy-server", "--remote-debugging-pipe", f"--user-data-dir={self.profile.name}",
+             f"--window-size={width},{height}", "about:blank"],
+            preexec_fn=place, close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(to_read)
+        os.close(from_write)
+        self.number, self.rest, self.session = 0, b"", None
+        target = self.send("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.send("Page.enable")
+        self.send("Runtime.enable")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        os.close(self.to)
+        os.close(self.back)
+        self.profile.cleanup()
+
+    def send(self, method, **parameters):
+        """Asks, and takes the answer; what the browser tells by itself is passed over."""
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.to, json.dumps(message).encode() + b"\0")
+        end = time.monotonic() + PATIENCE
+        while True:
+            while b"\0" not in self.rest:
+                ready, _, _ = select.select([self.back], [], [], max(0, end - time.monotonic()))
+                read = os.read(self.back, 1 << 16) if ready else b""
+                assert read, f"Chromium did not answer {method}"
+                self.rest += read
+            line, self.rest = self.rest.split(b"\0", 1)
+            answer = json.loads(line)
+            if answer.get("id") == self.number:
+                assert "error" not in answer, f"{method}: {answer['error']}"
+                return answer["result"]
+
+    def run(self, script):
+        """The value of a JavaScript expression; a promise is awaited."""
+        result = self.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in result, result
+        return result["result"].get("value")
+
+    def open(self, url):
+        self.send("Page.navigate", url=url)
+
+    def text(self):
+        return self.run("document.body ? document.body.innerText : ''") or ""
+
+    def wait(self, script, what):
+        """Until the expression is true."""
+        end = time.monotonic() + PATIENCE
+        while not self.run(f"!!({script})"):
+            assert time.monotonic() < end, f"{what} did not come about. The page shows:\n{self.text()[:3000]}"
+            time.sleep(0.1)
+
+    def wait_text(self, words):
+        self.wait(f"document.body && document.body.innerText.includes({json.dumps(words)})", f"the text {words!r}")
+
+    def find(self, selector, words=None):
+        """JavaScript for the last shown element of a selector that holds these words; dialogs are the last."""
+        return (f"[...document.querySelectorAll({json.dumps(selector)})].filter(e => e.getClientRects().length && "
+                f"(e.innerText + ' ' + (e.getAttribute('aria-label') || '')).includes({json.dumps(words or '')})).pop()")
+
+    def click(self, selector, words=None):
+        """As a person does: by the mouse, on its middle, when it is there and can be used."""
+        element = self.find(selector, words)
+        self.wait(f"{element} && !{element}.disabled", f"{selector} {words or ''} to click on")
+        self.run(f"{element}.scrollIntoView({{block: 'center'}})")
+        box = self.run(f"(r => [r.x + r.width / 2, r.y + r.height / 2])({element}.getBoundingClientRect())")
+        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+            self.send("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="none" if kind == "mouseMoved" else "left",
+                      clickCount=0 if kind == "mouseMoved" else 1)
+
+    def type(self, selector, text):
+        """Clicks into a field and types over what stands there; again where the field was still moving."""
+        element = self.find(selector)
+        end = time.monotonic() + PATIENCE
+        while True:
+            self.click(selector)
+            if self.run(f"document.activeElement === {element}"):
+                self.run("document.activeElement.select()")
+                self.send("Input.insertText", text=text)
+                if self.run(f"{element}.value") == text:
+                    return
+            assert time.monotonic() < end, f"{selector} does not take {text!r}. The page shows:\n{self.text()[:3000]}"
+            time.sleep(0.1)
+
+    def picture(self, path):
+        Path(path).write_bytes(base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"]))
