@@ -93,6 +93,21 @@ class Privileges(PostgresFlow):
                        env={**os.environ, "PGOPTIONS": "-c client_min_messages=warning"})
         self.sql("GRANT SELECT ON sales.source TO ps_publisher")
 
+    def test_doctor_says_who_goes_round_the_gate(self):
+        """Every role that can write the target, however it came by that, and none that cannot."""
+        roles = {"pw_reader": "SELECT", "pw_column": "UPDATE (v)", "pw_cleaner": "TRUNCATE", "pw_group": "INSERT"}
+        self.sql("CREATE ROLE pw_member LOGIN;" + "".join(
+            f"CREATE ROLE {role} {'NOLOGIN' if role == 'pw_group' else 'LOGIN'}; GRANT {right} ON sales.fact TO {role};"
+            for role, right in roles.items()) + "GRANT pw_group TO pw_member")
+        try:
+            told = self.tidegate("doctor", "sales.fact", "--database", self.named, "--json").json["looked_at"]
+        finally:
+            self.sql("DROP ROLE pw_member;" + "".join(f"DROP OWNED BY {role}; DROP ROLE {role};" for role in roles))
+        line = next(row for row in told if row["what"] == "writers of sales.fact")
+        self.assertRegex(line["how"], r"^ps_publisher, pw_cleaner, pw_column, pw_member; and \d+ superuser")
+        self.assertEqual(line["health"], "note")
+        self.assertIn("goes round the gate", line["todo"])
+
     def test_each_right_that_is_missing(self):
         """Taken away before the plan, before the run or before the swap: refused with what to ask for, nothing half done; with
         the right given back the same command carries on."""

@@ -103,6 +103,25 @@ static void look_at_rights(Look *look) {
         ask_for(look, " --publish"), false);
 }
 
+/* Whoever can write the table goes round every gate: there is no other place where that can be closed. */
+static bool look_at_writers(Look *look, const char *target, const char *oid, Error *err) {
+  PG_SCOPED result = NULL;
+  Arena *arena = look->arena;
+  if (!pg_query(look->engine, sql_health_writers, &oid, 1, &result, "reading who may write", err)) return false;
+  const char *what = arena_printf(arena, "writers of %s", target), *names = pg_text(arena, result, 0, 0);
+  long long n = (long long)pg_int(result, 0, 1), supers = (long long)pg_int(result, 0, 2);
+  const char *beside = arena_printf(arena, "%lld superuser%s", supers, supers == 1 ? "" : "s");
+  if (n == 0)
+    tell(look, what, arena_printf(arena, "%s, and no other role that may log in", beside), "", false);
+  else
+    tell(look, what, arena_printf(arena, "%s; and %s", names, beside),
+         n == 1 ? ""
+                : "who logs in as one of these goes round the gate: leave the right to the production job alone, and "
+                  "take it from people and agents (docs/how-to-hooks.md)",
+         false);
+  return true;
+}
+
 static bool look_at_target(Look *look, const char *target, Error *err) {
   PG_SCOPED result = NULL;
   const char *oid, *what = arena_printf(look->arena, "target %s", target);
@@ -120,7 +139,7 @@ static bool look_at_target(Look *look, const char *target, Error *err) {
          ask_for(look, arena_printf(look->arena, " --publish%s", options)), false);
   else
     tell(look, what, "this role may read and write it", "", false);
-  return true;
+  return look_at_writers(look, target, oid, err);
 }
 
 bool pg_health(Engine *base, Arena *arena, const char *const *targets, size_t n, const HealthFact **ret, size_t *ret_n,

@@ -26,3 +26,12 @@ FROM (VALUES ($1)) s (name) LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = s
 SELECT pg_catalog.has_table_privilege($1::oid, 'SELECT'),
   pg_catalog.has_table_privilege($1::oid, 'INSERT') AND pg_catalog.has_table_privilege($1::oid, 'UPDATE')
   AND pg_catalog.has_table_privilege($1::oid, 'DELETE')
+
+-- name: writers
+-- Who can change rows of the table $1 without Tidegate: roles that may log in, by any right to write, also in some
+-- columns, of their own, by membership or as owner; and how many of all are superusers, who can in any case.
+SELECT string_agg(quote_ident(r.rolname), ', ' ORDER BY r.rolname) FILTER (WHERE NOT r.rolsuper),
+  count(*) FILTER (WHERE NOT r.rolsuper), count(*) FILTER (WHERE r.rolsuper)
+FROM pg_catalog.pg_roles r
+WHERE r.rolcanlogin AND (pg_catalog.has_table_privilege(r.oid, $1::oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
+  OR pg_catalog.has_any_column_privilege(r.oid, $1::oid, 'INSERT, UPDATE'))

@@ -38,23 +38,47 @@ static bool refuse(const JsonFile *json, size_t at, const char *what, Error *err
                     "put it right, then install again; or write the entry yourself, as docs/how-to-hooks.md has it");
 }
 
+static bool blank_comment(JsonFile *json, size_t *at, Error *err) {
+  char *text = json->blank + *at;
+  const char *end = text[1] == '/' ? strchr(text, '\n') : text[1] == '*' ? strstr(text + 2, "*/") : text;
+  if (end == text) return refuse(json, *at, "this is no JSON", err);
+  if (end == NULL && text[1] == '*') return refuse(json, *at, "this comment has no end", err);
+  size_t n = end == NULL ? strlen(text) : (size_t)(end - text) + (*end == '*' ? 2 : 0);
+  memset(text, ' ', n);
+  *at += n;
+  return true;
+}
+
+/* Numbers, true, false and null; what else may stand without quotes in YAML is no JSON. */
+static bool is_literal(const char *word, size_t n) {
+  static const char *const words[] = {"true", "false", "null"};
+  for (size_t i = 0; i < 3; i++)
+    if (strlen(words[i]) == n && memcmp(words[i], word, n) == 0) return true;
+  return n > 0 && strchr("-0123456789", *word) != NULL && strspn(word, "+-.eE0123456789") >= n;
+}
+
+/* Blanks for white space and comments; and the commas and colons between values, which YAML does not always ask for. */
 static bool blank_comments(JsonFile *json, Error *err) {
-  char *text = json->blank;
+  char *text = json->blank, before = ','; /* what stands before the place, white space and comments aside */
   for (size_t at = 0; at < json->n;) {
-    if (text[at] == '"') {
-      at = skip_string(text, at);
-    } else if (text[at] == '\'' || text[at] == '#') {
-      return refuse(json, at, "this is no JSON", err);
-    } else if (text[at] == '/' && (text[at + 1] == '/' || text[at + 1] == '*')) {
-      const char *end = text[at + 1] == '/' ? strchr(text + at, '\n') : strstr(text + at + 2, "*/");
-      if (end == NULL && text[at + 1] == '*') return refuse(json, at, "this comment has no end", err);
-      size_t to = end == NULL ? json->n : (size_t)(end - text) + (*end == '*' ? 2 : 0);
-      memset(text + at, ' ', to - at);
-      at = to;
-    } else {
-      if (strchr("\t\r\n", text[at]) != NULL) text[at] = ' ';
-      at++;
+    if (text[at] == '/') {
+      if (!blank_comment(json, &at, err)) return false;
+      continue;
     }
+    if (strchr(" \t\r\n", text[at]) != NULL) {
+      text[at++] = ' ';
+      continue;
+    }
+    if (strchr("]},:", text[at]) != NULL) {
+      before = text[at++];
+      continue;
+    }
+    size_t n = strcspn(text + at, " \t\r\n,:[]{}\"/");
+    bool opens = text[at] == '{' || text[at] == '[';
+    if (strchr("{[,:", before) == NULL || (!opens && text[at] != '"' && !is_literal(text + at, n)))
+      return refuse(json, at, "this is no JSON", err);
+    before = opens ? text[at] : 'v';
+    at = opens ? at + 1 : text[at] == '"' ? skip_string(text, at) : at + n;
   }
   return true;
 }
@@ -272,8 +296,9 @@ bool json_add(Arena *arena, const HookConfig *config, const char *file, const ch
   const char *command = arena_printf(arena, "%s hook run %s", hook_quote(arena, binary), config->place);
   JsonFile json;
   if (!json_read(arena, file, text, &json, err)) return false;
-  if (json.root->kind == DOC_NULL && json.blank[strspn(json.blank, " ")] == '\0' && strpbrk(text, "/") == NULL) {
-    text = "{\n}\n";
+  if (json.root->kind == DOC_NULL && json.blank[strspn(json.blank, " ")] == '\0') {
+    bool ended = *text == '\0' || text[json.n - 1] == '\n';
+    text = arena_printf(arena, "%s%s{\n}\n", text, ended ? "" : "\n");
     if (!json_read(arena, file, text, &json, err)) return false;
   }
   if (json.root->kind != DOC_MAPPING) return refuse(&json, 0, "this is no JSON object", err);
