@@ -68,6 +68,21 @@ class Gate:
         self.denied("no-plan")
         self.assertEqual([line["verdict"] for line in self.log()], ["deny"] * 4 + ["allow"])
 
+    def test_what_an_outer_place_let_through_passes_the_inner_ones_once(self):
+        self.snapshot()
+        for place, code in (("shim", OK), ("shim", DENIED), ("bash", DENIED), ("airflow", OK), ("airflow", DENIED)):
+            if place == "shim" and code == OK:
+                self.gate("cd /tmp && " + BACKFILL, OK, "--place", "bash")
+            verdict = self.gate(BACKFILL, code, "--place", place)
+            self.assertEqual([reason["rule"] for reason in verdict["reasons"]], [] if code == OK else ["check-owed"], place)
+        self.gate(BACKFILL.replace("-12", "-11"), DENIED, "--place", "airflow")
+        self.assertEqual(self.state(), "opened")
+        careless = "airflow dags backfill other"
+        self.gate(careless, DENIED, "--place", "shim")
+        self.gate(careless, OK, "--place", "bash", "--override", "known to be idempotent")
+        self.gate(careless, OK, "--place", "shim")
+        self.gate(careless, DENIED, "--place", "shim")
+
     def test_the_words_behind_two_dashes_are_quoted_back(self):
         self.snapshot()
         words = BACKFILL.split() + ["--conf", "{\"a\": \"it's; rm -rf $HOME\"}"]

@@ -42,6 +42,7 @@ typedef struct CommandVerdict {
   const char *backfill;      /* whose check is owed afterwards; NULL: none */
   Instant until;             /* by the database's clock: how long the pass is good; 0: no end in sight, or no pass */
   bool overridden;           /* it may run in spite of the reasons */
+  bool taken_over;           /* an outer place (the shell, an agent) just let it through: no reasons are asked again */
   const char *const *offers; /* lines to type instead */
   size_t n_offers;
 } CommandVerdict;

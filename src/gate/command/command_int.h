@@ -115,6 +115,9 @@ void command_offer(CommandCase *c, CommandVerdict *verdict);
  * safe way already. Known by its environment, proven by the ledger. */
 bool command_is_ours(CommandCase *c);
 
+/* handover.c: did an outer place just let this very command through? Sets verdict->taken_over. */
+bool command_take_over(CommandCase *c, CommandVerdict *verdict, Error *err);
+
 /* mask.c: the text without its secrets, shortened to what a record holds. */
 const char *command_mask(Arena *arena, const char *text, size_t n);
 

@@ -34,8 +34,11 @@ static bool judge(CommandCase *c, CommandVerdict *verdict, Error *err) {
   hash_hex(c->ask->text == NULL ? "" : c->ask->text, c->ask->n, digest);
   c->digest = arena_strdup(c->arena, digest);
   judge_rules(c);
+  if (!command_take_over(c, verdict, err)) return false;
+  if (verdict->taken_over) c->n = 0;
   verdict->decision = decide(c);
-  if (verdict->decision != COMMAND_DENY && is_proven(c) && !command_open(c, verdict, err)) return false;
+  if (verdict->decision != COMMAND_DENY && !verdict->taken_over && is_proven(c) && !command_open(c, verdict, err))
+    return false;
   if (verdict->decision != COMMAND_ALLOW && c->ask->override_reason != NULL) {
     if (!command_override(c, verdict, err)) return false;
     if (verdict->overridden) verdict->decision = COMMAND_ALLOW;

@@ -74,7 +74,10 @@ static void collect(HookTexts *texts, const DocNode *node, const char *says) {
   }
 }
 
-void hook_collect(HookTexts *texts, const DocNode *input, const char *tool) { collect(texts, input, tool); }
+/* Codex's edits come in a field named command, and are no code. */
+void hook_collect(HookTexts *texts, const DocNode *input, const char *tool) {
+  if (strcmp(tool, "apply_patch") != 0) collect(texts, input, tool);
+}
 
 bool hook_has_command(const DocNode *node) {
   if (node->kind != DOC_NULL && language_of(node->key) != NOT_CODE) return true;

@@ -102,7 +102,7 @@ static const Case cases[] = {
     {"codex", CLAUDE("PreToolUse", "Bash", BASH("make test")), false},
     {"codex", CLAUDE("PreToolUse", "Bash", BASH(BACKFILL)), true},
     {"codex", CLAUDE("PreToolUse", "shell", "{\"command\":[\"bash\",\"-lc\",\"" BACKFILL "\"]}"), true},
-    {"codex", CLAUDE("PreToolUse", "apply_patch", "{\"patch\":\"*** Begin\"}"), false},
+    {"codex", CLAUDE("PreToolUse", "apply_patch", "{\"command\":\"*** Begin Patch\\n+" BACKFILL "\"}"), false},
     {"gemini", GEMINI("run_shell_command", "{\"command\":\"ls\",\"description\":\"d\"}"), false},
     {"gemini", GEMINI("run_shell_command", "{\"command\":\"" BACKFILL "\"}"), true},
     {"gemini", GEMINI("run_shell_command", "{\"cmdline\":\"ls\"}"), true},
