@@ -1,10 +1,11 @@
 # A backfill runs only when Tidegate's document says so. Input: what `tidegate hook run opa` prints for a command line:
 #   {"tidegate": 1, "decision": "allow" | "ask" | "deny", "message": "…", "reasons": [{"rule", "text", "hint"}]}
 #
+#   set -o pipefail
 #   tidegate hook run opa < command.sh | conftest test -p integrations/opa -
-#   tidegate hook run opa < command.sh | opa eval --fail -I -d integrations/opa 'data.main.allow == true'
+#   tidegate hook run opa < command.sh | opa eval --fail-defined -I -d integrations/opa 'data.main.deny[_]'
 #
-# Whatever is not exactly an allow of this version is denied: no document, another one, a field that is missing.
+# Whatever is not exactly an allow of this version is denied: no input, another document, a field that is missing.
 package main
 
 import rego.v1
@@ -16,11 +17,14 @@ allow if {
 	input.decision == "allow"
 }
 
-deny contains message if {
+has_message if is_string(input.message)
+
+deny contains input.message if {
 	not allow
-	message := object.get(object.filter(known, ["message"]), "message", "there is no verdict of Tidegate, so this is denied")
+	has_message
 }
 
-known := input if is_object(input)
-
-known := {} if not is_object(input)
+deny contains "there is no verdict of Tidegate, so this is denied" if {
+	not allow
+	not has_message
+}
