@@ -88,8 +88,6 @@ static const Case cases[] = {
      CLAUDE("PreToolUse", "mcp__jupyter__execute", "{\"code\":\"import os; os.system('" BACKFILL "')\"}"), true},
     {"claude-code", CLAUDE("PreToolUse", "mcp__jupyter__execute", "{\"code\":\"print(1)\"}"), false},
     {"claude-code", CLAUDE("PreToolUse", "mcp__pg__query", "{\"sql\":\"SELECT 1\"}"), false},
-    {"claude-code", CLAUDE("PreToolUse", "mcp__pg__query", "{\"sql\":\"DELETE FROM sales WHERE day >= '2024-01-01'\"}"),
-     true},
     {"claude-code", CLAUDE("PreToolUse", "mcp__x__run", "{\"command\":[\"bash\",\"-lc\",\"" BACKFILL "\"]}"), true},
     {"claude-code", CLAUDE("PreToolUse", "mcp__x__run", "{\"commands\":[\"ls\",\"" BACKFILL "\"]}"), true},
     {"claude-code", CLAUDE("PreToolUse", "mcp__x__run", "{\"argv\":[\"echo\",\"" BACKFILL "; ls\"]}"), true},
@@ -200,6 +198,26 @@ static void test_questions_are_put_to_those_who_see_them(void **state) {
   assert_int_equal(got.status, 2);
 }
 
+/* Whether SQL is anybody's business depends on the tables that tidegate.yaml names. */
+static void test_code_becomes_the_command_that_would_run_it(void **state) {
+  static const char *const rows[][3] = {{"{\"sql\":\"DELETE FROM a\"}", "mcp__pg__query", "psql -c 'DELETE FROM a'"},
+                                        {"{\"code\":\"print(1)\"}", "mcp__jupyter__run", "python3 -c 'print(1)'"},
+                                        {"{\"code\":\"f()\",\"language\":\"javascript\"}", "run", "node -e 'f()'"},
+                                        {"{\"argv\":[\"a b\",\"c\"]}", "run", "'a b' c"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    ARENA_SCOPED arena = {0};
+    HookQuestion question;
+    Error err;
+    bool found = false;
+    const char *input = arena_printf(
+        &arena, "{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"%s\",\"tool_input\":%s}", rows[i][1], rows[i][0]);
+    assert_true(hook_read(&arena, hook_place("claude-code"), input, strlen(input), &question, &err));
+    for (size_t k = 0; k < question.n; k++) found |= strcmp(question.texts[k], rows[i][2]) == 0;
+    if (!found) fail_msg("%s: nothing is %s", rows[i][0], rows[i][2]);
+  }
+}
+
 static void test_airflow_gets_one_document(void **state) {
   ARENA_SCOPED arena = {0};
   (void)state;
@@ -228,6 +246,7 @@ int main(void) {
       cmocka_unit_test(test_what_is_no_question_is_closed),
       cmocka_unit_test(test_what_is_huge_or_deep_is_closed),
       cmocka_unit_test(test_questions_are_put_to_those_who_see_them),
+      cmocka_unit_test(test_code_becomes_the_command_that_would_run_it),
       cmocka_unit_test(test_airflow_gets_one_document),
       cmocka_unit_test(test_words_come_back_from_bash_as_they_were),
   };
