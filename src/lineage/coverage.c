@@ -91,6 +91,26 @@ static void find_target(Arena *arena, const Graph *graph, BlastRadius *radius) {
     radius->uncovered = radius->finding;
 }
 
+/* What a manifest names and none describes: of a project whose manifest is not here. What reads it there is not known.
+ */
+static void find_undescribed(Arena *arena, const Graph *graph, BlastRadius *radius) {
+  size_t n = 0;
+  const char *first = NULL;
+  for (NodeId node = 0; node < graph_count(graph); node++) {
+    const GraphNode *facts = graph_at(graph, node);
+    if (facts->name.space == NULL || strcmp(facts->name.space, "dbt") != 0 || facts->name.table != NULL ||
+        facts->file != NULL)
+      continue;
+    if (n++ == 0) first = facts->name.id;
+  }
+  if (n > 0)
+    add(arena, radius,
+        arena_printf(arena,
+                     "%zu nodes of dbt that are named and that no manifest describes, the first is "
+                     "%.200s: the manifest of its project is missing",
+                     n, first));
+}
+
 void lineage_coverage(Arena *arena, const Graph *graph, BlastRadius *radius) {
   size_t n, n_blinds;
   bool dbt = false, events = false;
@@ -108,5 +128,6 @@ void lineage_coverage(Arena *arena, const Graph *graph, BlastRadius *radius) {
   add(arena, radius, not_anywhere);
   const char *const *blinds = graph_blinds(graph, &n_blinds);
   for (size_t i = 0; i < n_blinds; i++) add(arena, radius, blinds[i]);
+  find_undescribed(arena, graph, radius);
   find_target(arena, graph, radius);
 }

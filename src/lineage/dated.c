@@ -3,10 +3,14 @@
 #include "lineage/readers.h"
 #include "lineage/sql_text.h"
 
-/* Of dbt's models only those in the blast radius are looked into: how their dates come about stands in their SQL. */
+/*
+ * Of dbt's models only those in the blast radius are looked into: how their dates come about, and which columns they
+ * read, stands in their compiled SQL.
+ */
+
+enum { LONGEST = 1024 * 1024 }; /* bytes of SQL that are looked into */
 
 const GraphNode *lineage_dated(Arena *arena, const Graph *graph, NodeId id, size_t *left) {
-  enum { LONGEST = 1024 * 1024 };
   const GraphNode *node = graph_at(graph, id);
   if (node->range_from != NULL || node->compiled_length <= 0 || node->compiled_length > LONGEST || *left == 0 ||
       node->disabled)
@@ -21,4 +25,30 @@ const GraphNode *lineage_dated(Arena *arena, const Graph *graph, NodeId id, size
   *copy = *node;
   sql_tell_dates(copy, &dates);
   return copy;
+}
+
+/* The one statement that the model is; n 0 when it was not understood, or not wholly. */
+static SqlScript parse_model(Arena *arena, const char *sql) {
+  const char *text = arena_printf(arena, "CREATE VIEW model AS %s", sql); /* not SQL: parsed, never run */
+  SqlScript script = sql_parse(arena, text);
+  if (script.n != 1 || script.n_unread > 0) script.n = 0;
+  return script;
+}
+
+bool lineage_model_columns(Arena *arena, const Graph *graph, const GraphEdge *edge, const char *const **ret,
+                           uint32_t *ret_n) {
+  const GraphNode *node = graph_at(graph, edge->child);
+  if (node->compiled_length <= 0 || node->compiled_length > LONGEST || !sql_can_parse()) return false;
+  const char *sql = lineage_compiled(arena, graph, edge->child);
+  SqlScript script = sql == NULL ? (SqlScript){0} : parse_model(arena, sql);
+  for (size_t i = 0; script.n == 1 && i < script.statements[0].n; i++) {
+    const SqlRead *read = &script.statements[0].reads[i];
+    GraphName name = {.database = read->table.database, .schema = read->table.schema, .table = read->table.name};
+    bool doubtful;
+    if (graph_find(graph, &name, &doubtful) != edge->parent || doubtful || read->all) continue;
+    *ret = read->columns;
+    *ret_n = (uint32_t)read->n;
+    return true;
+  }
+  return false;
 }

@@ -33,18 +33,26 @@ static void add_range(NeedsCase *given, const Reached *parent) {
   if (parent->range.to > given->range.to) given->range.to = parent->range.to;
 }
 
-static bool has_column(const LineageAsk *ask, const GraphEdge *edge) {
-  for (uint32_t i = 0; i < edge->n_columns; i++)
+static bool has_column(const LineageAsk *ask, const char *const *columns, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
     for (size_t k = 0; k < ask->n_columns; k++)
-      if (strcasecmp(edge->columns[i], ask->columns[k]) == 0) return true;
+      if (strcasecmp(columns[i], ask->columns[k]) == 0) return true;
   return false;
 }
 
 /* Which columns change is known of the target alone: of what is made from it, any may. */
-static bool is_touched_by(const Radius *radius, const GraphEdge *edge) {
+static bool is_touched_by(Radius *radius, const GraphEdge *edge) {
   const Reached *parent = &radius->reached[edge->parent];
+  const char *const *columns = edge->columns;
+  uint32_t n = edge->n_columns;
   if (!parent->touched) return false;
-  return !parent->target || radius->ask->columns == NULL || edge->columns == NULL || has_column(radius->ask, edge);
+  if (!parent->target || radius->ask->columns == NULL) return true;
+  if (columns == NULL) {
+    if (radius->to_look_into == 0) return true;
+    radius->to_look_into--;
+    if (!lineage_model_columns(radius->arena, radius->graph, edge, &columns, &n)) return true;
+  }
+  return has_column(radius->ask, columns, n);
 }
 
 static const char *join_via(const Radius *radius, const char *via, const GraphEdge *edge) {

@@ -44,6 +44,10 @@ void lineage_coverage(Arena *arena, const Graph *graph, BlastRadius *radius);
  * places. */
 const GraphNode *lineage_dated(Arena *arena, const Graph *graph, NodeId node, size_t *left);
 
+/* dated.c: the columns of its parent that a dbt model reads, by its compiled SQL; false: not known. */
+bool lineage_model_columns(Arena *arena, const Graph *graph, const GraphEdge *edge, const char *const **ret,
+                           uint32_t *ret_n);
+
 /* needs.c: what a node needs whose parents' dates in `dates` (half-open) changed, and its own dates that are wrong. */
 typedef struct NeedsCase {
   Arena *arena;

@@ -103,6 +103,17 @@ class Lineage(Flow):
         self.manifest(docs={})
         self.tidegate("run", self.written)
 
+    def test_a_source_that_is_itself_being_backfilled_is_waited_for(self):
+        self.sql("CREATE TABLE raw(day TEXT, late INTEGER, seats INTEGER); INSERT INTO raw SELECT day, 3, seats FROM flights;")
+        source = self.spec(SPEC.replace("target: daily", "target: flights\nkey: day").replace("FROM flights", "FROM raw"), "source.yaml")
+        self.tidegate("plan", source)
+        self.tidegate("plan", self.written)
+        self.tidegate("run", source)
+        denied = self.tidegate("plan", self.written, code=DENIED).out
+        self.assertIn("flights, which the recompute reads, is itself being backfilled", denied)
+        self.tidegate("swap", source, "--yes")
+        self.tidegate("plan", self.written)
+
 
 if __name__ == "__main__":
     unittest.main()

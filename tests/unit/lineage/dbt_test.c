@@ -7,6 +7,8 @@
 
 #include "base/buf.h"
 #include "lineage/dbt.h"
+#include "lineage/lineage.h"
+#include "lineage/sql_text.h"
 
 /* Manifests that dbt wrote (script/dbt made them), and such as nobody should write. */
 
@@ -151,6 +153,29 @@ static void compiled_sql_is_read_at_need(void **state) {
   end(&scene);
 }
 
+/* Which columns a model reads stands in its compiled SQL: what reads none that changes is not touched. */
+static void columns_are_read_from_compiled_sql(void **state) {
+  static const char *const changed[] = {"avg_dep_delay"};
+  if (!sql_can_parse()) skip();
+  Scene scene;
+  BlastRadius radius;
+  begin(&scene);
+  unpack(&scene, "1.12/manifest.json.xz");
+  dbt_read_manifest(scene.graph, scene.path);
+  graph_finish(scene.graph);
+  lineage_radius(&scene.arena, scene.graph, NULL,
+                 &(LineageAsk){.target = "analytics.daily_delays", .columns = changed, .n_columns = 1}, &radius);
+  size_t told = 0;
+  for (size_t i = 0; i < radius.n; i++) {
+    const LineageNode *node = &radius.nodes[i];
+    told += node->needs == NEEDS_NOTHING;
+    if (strcmp(node->name, "analytics.flight_counts") == 0) assert_int_equal(node->needs, NEEDS_NOTHING);
+    if (strcmp(node->name, "analytics.monthly_delays") == 0) assert_int_equal(node->needs, NEEDS_CASCADE);
+  }
+  assert_int_equal(told, 1);
+  end(&scene);
+}
+
 static void the_catalog_gives_names(void **state) {
   Scene scene;
   begin(&scene);
@@ -259,13 +284,10 @@ static void what_is_no_file_is_said(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_version_of_dbt_is_read),
-      cmocka_unit_test(what_newer_versions_know_is_read),
-      cmocka_unit_test(compiled_sql_is_read_at_need),
-      cmocka_unit_test(the_catalog_gives_names),
-      cmocka_unit_test(broken_files_are_named_with_their_place),
-      cmocka_unit_test(depth_and_length_have_limits),
-      cmocka_unit_test(what_is_left_out_is_said),
+      cmocka_unit_test(every_version_of_dbt_is_read), cmocka_unit_test(what_newer_versions_know_is_read),
+      cmocka_unit_test(compiled_sql_is_read_at_need), cmocka_unit_test(columns_are_read_from_compiled_sql),
+      cmocka_unit_test(the_catalog_gives_names),      cmocka_unit_test(broken_files_are_named_with_their_place),
+      cmocka_unit_test(depth_and_length_have_limits), cmocka_unit_test(what_is_left_out_is_said),
       cmocka_unit_test(what_is_no_file_is_said),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,6 +192,15 @@ static void a_source_that_failed_is_blind_and_not_enough(void **state) {
   assert_true(is_blind(&radius, "SQL text sql: sql/a.sql:3: odd"));
 }
 
+static void a_missing_project_is_blind(void **state) {
+  ARENA_SCOPED arena = {0};
+  Graph *graph = begin(&arena);
+  link_nodes(graph, add(graph, "t", "table"), add_id(graph, "dbt", "model.elsewhere.y"));
+  BlastRadius radius = radius_of(&arena, graph, &(LineageAsk){.target = "t"});
+  assert_true(is_blind(&radius,
+                       "1 nodes of dbt that are named and that no manifest describes, the first is model.elsewhere.y"));
+}
+
 static void what_is_read_and_knows_the_target_is_enough(void **state) {
   ARENA_SCOPED arena = {0};
   Graph *graph = begin(&arena);
@@ -233,6 +242,7 @@ int main(void) {
       cmocka_unit_test(no_source_but_the_catalogue_is_not_enough),
       cmocka_unit_test(a_target_that_no_source_knows_is_a_finding),
       cmocka_unit_test(a_source_that_failed_is_blind_and_not_enough),
+      cmocka_unit_test(a_missing_project_is_blind),
       cmocka_unit_test(what_is_read_and_knows_the_target_is_enough),
       cmocka_unit_test(a_name_that_may_be_several_is_followed_everywhere),
       cmocka_unit_test(an_unknown_target_is_no_empty_answer),
