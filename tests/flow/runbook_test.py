@@ -855,7 +855,7 @@ class Check(Flow):
         self.change("reads: [orders]", "reads: [order]", "job")
         self.change("nothing_of_ours", "sale", "job")
         self.change("targets: {sales: {}}", "targets: {sale: {}}", "table", "schedule")
-        self.change("needs: refresh", "needs: unknown", "downstream")
+        self.change("kind: dashboard, needs: refresh", "kind: table", "downstream")
         self.change("holidays.txt", "holiday.txt", "freeze")
 
     def test_the_source_of_a_schedule(self):
