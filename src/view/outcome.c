@@ -1,6 +1,7 @@
 #include "view/outcome.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "view/radius.h"
 #include "view/words.h"
@@ -106,12 +107,16 @@ void view_rollback_json(Json *json, const char *id, const RollbackFacts *facts) 
 }
 
 void view_snapshot(Paint *paint, Arena *arena, const BackfillRecord *record, const SnapshotFacts *facts) {
-  paint_verdict(paint, STYLE_GOOD, "snapshot", "%s: %s in the snapshot, %s differ from it in production now",
+  paint_verdict(paint, STYLE_GOOD, "snapshot", "%s: %s in the snapshot, %s differ%s from it in production now",
                 record->state, words_count(arena, facts->rows, "row", "rows"),
-                words_count(arena, facts->changed, "row", "rows"));
+                words_count(arena, facts->changed, "row", "rows"), facts->changed == 1 ? "s" : "");
   if (!facts->outside_unchanged)
     paint_verdict(paint, STYLE_WARN, "warning", "rows outside the range are no longer as they were");
-  paint_line(paint, "", "Next: tidegate status %s", record->id);
+  const char *id = record->id;
+  if (strcmp(record->state, "snapshotted") == 0)
+    paint_line(paint, "", "Written by hand: tidegate check %s. Undo: tidegate restore %s", id, id);
+  else
+    paint_line(paint, "", "Undo: tidegate restore %s, until the snapshot goes: tidegate finish %s", id, id);
 }
 
 void view_snapshot_json(Json *json, const BackfillRecord *record, const SnapshotFacts *facts) {
