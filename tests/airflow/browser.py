@@ -13,6 +13,10 @@ from pathlib import Path
 PATIENCE = 60
 
 
+class Refused(Exception):
+    """The browser's error: a page that goes away while it is asked, for one."""
+
+
 class Browser:
     """One page. Use it as a context; what fails says what the page shows."""
 
@@ -73,7 +77,8 @@ class Browser:
             line, self.rest = self.rest.split(b"\0", 1)
             answer = json.loads(line)
             if answer.get("id") == self.number:
-                assert "error" not in answer, f"{method}: {answer['error']}"
+                if "error" in answer:
+                    raise Refused(f"{method}: {answer['error']}")
                 return answer["result"]
 
     def run(self, script):
@@ -91,9 +96,15 @@ class Browser:
     def wait(self, script, what):
         """Until the expression is true."""
         end = time.monotonic() + PATIENCE
-        while not self.run(f"!!({script})"):
+        while not self.holds(script):
             assert time.monotonic() < end, f"{what} did not come about. The page shows:\n{self.text()[:3000]}"
             time.sleep(0.1)
+
+    def holds(self, script):
+        try:
+            return self.run(f"!!({script})")
+        except Refused:
+            return False
 
     def wait_text(self, words):
         self.wait(f"document.body && document.body.innerText.includes({json.dumps(words)})", f"the text {words!r}")
