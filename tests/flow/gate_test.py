@@ -79,7 +79,13 @@ class Gate:
         self.assertEqual(self.state(), "opened")
         careless = "airflow dags backfill other"
         self.gate(careless, DENIED, "--place", "shim")
-        self.gate(careless, OK, "--place", "bash", "--override", "known to be idempotent")
+        self.gate(careless + "s --yes", OK, "--override", "known to be idempotent")
+        for other in (careless, careless + "s"):  # part of a command is another one
+            self.gate(other, DENIED, "--place", "shim")
+        self.gate(careless, OK, "--override", "known to be idempotent")
+        self.gate(careless, DENIED, "--place", "claude-code")
+        self.gate(careless + "\n", OK, "--place", "bash")
+        self.gate(careless, DENIED, "--place", "bash")
         self.gate(careless, OK, "--place", "shim")
         self.gate(careless, DENIED, "--place", "shim")
 
