@@ -53,6 +53,8 @@ typedef struct OlJob {
   const char *via[OL_GOING + 1];
   uint64_t *drawn; /* open addressing: parent and child, 0 is free */
   size_t n_slots, n_drawn;
+  bool parsed;
+  const SqlStatement *statement; /* what its SQL says, when it is one statement that could be read; else NULL */
 } OlJob;
 
 static const char *via_of(OpenLineage *reading, OlJob *job, const OlRun *run) {
@@ -88,6 +90,32 @@ static bool drawn_before(OpenLineage *reading, OlJob *job, NodeId parent, NodeId
   return !fresh;
 }
 
+/* By the newest SQL that the job sent along. */
+static const SqlStatement *statement_of(OpenLineage *reading, OlJob *job) {
+  for (const OlRun *run = job->runs; run < job->runs + job->n && !job->parsed; run++) {
+    if (run->sql == NULL) continue;
+    SqlScript script = sql_parse_query(reading->arena, run->sql);
+    job->parsed = true;
+    if (script.n == 1 && script.n_unread == 0) job->statement = script.statements;
+  }
+  return job->statement;
+}
+
+/* Emitters that leave out what is filtered and joined by may still send the SQL, which has it. */
+static void columns_by_sql(OpenLineage *reading, OlJob *job, GraphEdge *edge) {
+  const SqlStatement *statement = statement_of(reading, job);
+  const char *table = graph_facts(reading->graph, edge->parent)->name.table;
+  const SqlRead *found = NULL;
+  for (size_t i = 0; statement != NULL && table != NULL && i < statement->n; i++) {
+    if (strcasecmp(statement->reads[i].table.name, table) != 0) continue;
+    if (found != NULL) return; /* two of that name */
+    found = &statement->reads[i];
+  }
+  if (found == NULL || found->all || found->n == 0) return;
+  edge->columns = found->columns;
+  edge->n_columns = (uint32_t)found->n;
+}
+
 static void draw(OpenLineage *reading, OlJob *job, const OlRun *run, const OlOutput *output, NodeId parent) {
   GraphEdge edge = {.parent = parent, .child = output->node};
   if (drawn_before(reading, job, parent, output->node)) return;
@@ -97,6 +125,7 @@ static void draw(OpenLineage *reading, OlJob *job, const OlRun *run, const OlOut
       edge.columns = output->columns[i].names;
       edge.n_columns = (uint32_t)output->columns[i].n;
     }
+  if (edge.columns == NULL && run->n_outputs == 1) columns_by_sql(reading, job, &edge);
   graph_edge(reading->graph, &edge);
 }
 

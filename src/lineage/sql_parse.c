@@ -85,6 +85,12 @@ SqlScript sql_parse(Arena *arena, const char *text) {
   return sql_build_end(&build);
 }
 
+SqlScript sql_parse_query(Arena *arena, const char *text) {
+  SqlScript script = sql_parse(arena, text);
+  if (script.n > 0 || script.n_unread > 0) return script;
+  return sql_parse(arena, arena_printf(arena, "create view query as %s", text));
+}
+
 SqlDates sql_dates_of(Arena *arena, const char *statement) {
   const char *why;
   int offset;

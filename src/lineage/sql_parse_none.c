@@ -10,4 +10,6 @@ SqlScript sql_parse(Arena *arena, const char *text) {
   return (SqlScript){.unread = unread, .n_unread = 1};
 }
 
+SqlScript sql_parse_query(Arena *arena, const char *text) { return sql_parse(arena, text); }
+
 SqlDates sql_dates_of(Arena *arena, const char *statement) { return (SqlDates){0}; }

@@ -89,11 +89,17 @@ static void add_statement(Folder *folder, const char *file, const SqlStatement *
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
-/* The line of the first `{{` or `{%`; 0: none. */
+/* `{{`, `{%` or `{#`; but '{{1,2}}' is an array of PostgreSQL. */
+static bool is_jinja(const char *at, bool quoted) {
+  if (at[0] != '{' || at[1] == '\0') return false;
+  return at[1] == '%' || at[1] == '#' || (at[1] == '{' && (!quoted || at[2] == ' '));
+}
+
+/* The line of the first piece of Jinja; 0: none. */
 static int jinja_line(const char *text) {
   int line = 1;
   for (const char *at = text; *at != '\0'; at++) {
-    if (*at == '{' && (at[1] == '{' || at[1] == '%' || at[1] == '#')) return line;
+    if (is_jinja(at, at > text && at[-1] == '\'')) return line;
     line += *at == '\n';
   }
   return 0;

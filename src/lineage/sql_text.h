@@ -64,6 +64,9 @@ bool sql_can_parse(void);
  * through. Never fails: what is not understood is in `unread`. */
 SqlScript sql_parse(Arena *arena, const char *text);
 
+/* The same of a text that need not write anything: a query alone counts as what a view of it would be. */
+SqlScript sql_parse_query(Arena *arena, const char *text);
+
 /* The dates of one statement of any dialect that PostgreSQL's parser understands as well; known false: it does not. */
 SqlDates sql_dates_of(Arena *arena, const char *statement);
 

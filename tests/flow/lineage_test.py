@@ -152,11 +152,13 @@ class ReadTogether:
     def test_what_is_not_read_is_said(self):
         (self.folder / "sql" / "broken.sql").write_text("SELECT 1;\n\nINSERT INTO traffic SELEC 1;\n")
         (self.folder / "sql" / "model.sql").write_text("-- dbt\nSELECT * FROM {{ ref('daily_delays') }}\n")
+        (self.folder / "sql" / "array.sql").write_text("INSERT INTO traffic SELECT NULL, length('{{1,2},{3,4}}');\n")
         (self.folder / "events.ndjson").write_text("no json\n")
         found, _, _ = self.impact()
         said = "; ".join(source["failed"] or "" for source in found["read"])
         self.assertIn("broken.sql:3", said)
         self.assertIn("model.sql:2: it is written in Jinja", said)
+        self.assertNotIn("array.sql", said)
         self.assertIn("events.ndjson:1: no JSON", said)
 
     def test_a_manifest_names_the_same_table(self):

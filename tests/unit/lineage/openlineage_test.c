@@ -57,7 +57,8 @@ static void events_of_a_real_emitter(void **state) {
   const GraphEdge *edge = edge_between(graph, daily, monthly);
   assert_non_null(edge);
   assert_string_equal(edge->via, "job flights.main.flights.monthly_delays.build.run");
-  assert_null(edge->columns); /* the emitter does not name what is filtered or joined by: they may be more */
+  /* The emitter does not name what is filtered or joined by; the SQL that it sends along does. */
+  assert_int_equal(edge->columns == NULL ? 0 : edge->n_columns, sql_can_parse() ? 4 : 0);
   /* The seed is an input by its columns alone. */
   assert_non_null(edge_between(graph, find_relation(&arena, graph, "main.flights"), daily));
   edge = edge_between(graph, worst, find_relation(&arena, graph, "broken"));
@@ -125,6 +126,32 @@ static void columns(void **state) {
     Graph *graph = graph_of(&arena, arena_printf(&arena, format, cases[i].field, cases[i].dataset));
     const GraphEdge *edge = edge_between(graph, find_relation(&arena, graph, "a"), find_relation(&arena, graph, "b"));
     assert_int_equal(edge->columns == NULL ? -1 : (int)edge->n_columns, cases[i].n);
+  }
+}
+
+static void columns_by_the_sql(void **state) {
+  static const struct {
+    const char *query;
+    int n; /* −1: not known */
+  } cases[] = {{"SELECT x FROM a WHERE y > 0", 2},
+               {"WITH w AS (SELECT x FROM s.A) SELECT * FROM w", 1},
+               {"INSERT INTO b SELECT x, y, z FROM a", 3},
+               {"SELECT * FROM a", -1},
+               {"SELECT x FROM s.a JOIN t.a AS o USING (k)", -1}, /* which of them is it? */
+               {"SELECT x FROM other", -1},
+               {"SELECT x FROM a; SELECT y FROM a; INSERT INTO c SELECT 1", -1},
+               {"SELECT x QUALIFY FROM WHERE", -1}};
+  if (!sql_can_parse()) return;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ARENA_SCOPED arena = {0};
+    Graph *graph =
+        graph_of(&arena, arena_printf(&arena,
+                                      "{\"eventType\":\"COMPLETE\",\"run\":{\"runId\":\"1\"},\"job\":{\"namespace\":"
+                                      "\"etl\",\"name\":\"x\",\"facets\":{\"sql\":"
+                                      "{\"query\":\"%s\"}}},\"inputs\":[" TABLE("a") "],\"outputs\":[" TABLE("b") "]}",
+                                      cases[i].query));
+    const GraphEdge *edge = edge_between(graph, find_relation(&arena, graph, "a"), find_relation(&arena, graph, "b"));
+    if ((edge->columns == NULL ? -1 : (int)edge->n_columns) != cases[i].n) fail_msg("%s", cases[i].query);
   }
 }
 
@@ -258,15 +285,12 @@ static void files_of_every_kind(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(events_of_a_real_emitter),
-                                     cmocka_unit_test(a_run_is_put_together),
-                                     cmocka_unit_test(failed_and_then_well),
-                                     cmocka_unit_test(columns),
-                                     cmocka_unit_test(several_names_for_one_table),
-                                     cmocka_unit_test(facets_of_the_job),
-                                     cmocka_unit_test(garbage_is_left_out_and_said),
-                                     cmocka_unit_test(hostile_names_stay_names),
-                                     cmocka_unit_test(deep_and_long),
-                                     cmocka_unit_test(files_of_every_kind)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(events_of_a_real_emitter), cmocka_unit_test(a_run_is_put_together),
+      cmocka_unit_test(failed_and_then_well),     cmocka_unit_test(columns),
+      cmocka_unit_test(columns_by_the_sql),       cmocka_unit_test(several_names_for_one_table),
+      cmocka_unit_test(facets_of_the_job),        cmocka_unit_test(garbage_is_left_out_and_said),
+      cmocka_unit_test(hostile_names_stay_names), cmocka_unit_test(deep_and_long),
+      cmocka_unit_test(files_of_every_kind)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,6 +154,9 @@ static void dates_of_statements(void **state) {
       {"SELECT a.flight_date, (SELECT sum(b.n) FROM b WHERE b.flight_date BETWEEN date(a.flight_date, '-6 days') AND "
        "a.flight_date) FROM a",
        "- 0 6d"},
+      {"SELECT a.flight_date, sum(b.n) FROM a JOIN b ON b.flight_date <= a.flight_date + 2 AND b.flight_date >= "
+       "a.flight_date GROUP BY 1",
+       "- 0 2d after"},
       {"SELECT carrier, sum(n) FROM t GROUP BY carrier", "- 0 all"},
       {"SELECT count(*) FROM t", "- 0 all"},
       {"SELECT DISTINCT carrier FROM t", "- 0 all"},
