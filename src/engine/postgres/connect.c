@@ -8,7 +8,7 @@
 #include "engine/postgres/postgres_int.h"
 #include "engine/postgres/postgres_sql.h"
 
-enum { OLDEST_VERSION = 130000, WATCH_VERSION = 140000 };
+enum { OLDEST_VERSION = 130000, WATCH_VERSION = 140000, CONNECT_SECONDS = 10 };
 
 /* ---- the URL --------------------------------------------------------------------------------------------------- */
 
@@ -187,9 +187,11 @@ static bool pin(PgEngine *engine, Error *err) {
 bool pg_connect(PgEngine *engine, Error *err) {
   ARENA_SCOPED arena = {0};
   bool own_timeout = false;
-  if (!check_url(engine->url, &own_timeout, err)) return false;
+  if (!libpq_load(err) || !check_url(engine->url, &own_timeout, err)) return false;
   own_timeout = own_timeout || getenv("PGCONNECT_TIMEOUT") != NULL;
-  const char *timeout = own_timeout ? "" : arena_printf(&arena, "%d", engine->connect_seconds);
+  const char *timeout =
+      own_timeout ? ""
+                  : arena_printf(&arena, "%d", engine->connect_seconds > 0 ? engine->connect_seconds : CONNECT_SECONDS);
   PQfinish(engine->conn);
   engine->transaction = engine->dismissed = false;
   engine->conn = open_connection(engine->url, timeout);

@@ -6,11 +6,9 @@
 #include "engine/postgres/exchange.h"
 #include "engine/postgres/way.h"
 
-enum { CONNECT_SECONDS = 10 };
-
 static void pg_close(Engine *base) {
   PgEngine *engine = pg_engine(base);
-  PQfinish(engine->conn);
+  if (engine->conn != NULL) PQfinish(engine->conn);
   free(engine->url);
   free(engine->schema);
   free(engine->tablespace);
@@ -140,8 +138,7 @@ bool postgres_open(const char *url, const EngineOptions *options, Engine **ret_e
   engine->schema = copy(options == NULL || options->schema == NULL ? "tidegate" : options->schema);
   engine->tablespace = copy(options == NULL ? NULL : options->tablespace);
   engine->unlogged = options != NULL && options->unlogged;
-  engine->connect_seconds =
-      options == NULL || options->connect_seconds == 0 ? CONNECT_SECONDS : options->connect_seconds;
+  engine->connect_seconds = options == NULL ? 0 : options->connect_seconds;
   if (pg_connect(engine, err)) {
     *ret_engine = &engine->base;
     return true;

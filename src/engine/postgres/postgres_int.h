@@ -1,10 +1,9 @@
 #ifndef TIDEGATE_ENGINE_POSTGRES_POSTGRES_INT_H
 #define TIDEGATE_ENGINE_POSTGRES_POSTGRES_INT_H
 
-#include <libpq-fe.h>
-
 #include "base/buf.h"
 #include "engine/engine.h"
+#include "engine/postgres/libpq.h"
 #include "engine/sql_text.h"
 
 /*
@@ -28,7 +27,7 @@ typedef struct PgEngine {
   bool dismissed;             /* the server said that it ends the connection */
   char sqlstate[6];           /* of the last failed statement */
   char recovered[32];         /* when the server last came out of a crash, as it was when the connection was made */
-  int connect_seconds;        /* for a server that does not answer */
+  int connect_seconds;        /* for a server that does not answer; 0: ten */
 } PgEngine;
 
 static inline PgEngine *pg_engine(Engine *engine) { return (PgEngine *)engine; }
