@@ -121,6 +121,7 @@ typedef struct SpecJob {
   SpecText name;
   SpecTexts writes, reads; /* tables */
   SpecTexts names;         /* in other tools: "sales_daily", "dbt:orders"; its own name counts as well */
+  SpecTexts commands;      /* patterns of the user's own command lines that backfill it */
   int dates;               /* days from the dates that such a command names to those of the rows that it writes */
   double per_date;         /* seconds that it takes for one date when it is backfilled; below 0: not given */
   SpecText shadow_parameter, shadow_role; /* what a command says to write a shadow, and the role that writes it */

@@ -55,6 +55,11 @@ void view_status_list(Paint *paint, Arena *arena, const BackfillRecord *records,
     line[5] = records[i].reason;
   }
   paint_table(paint, &(Table){.heads = heads, .cells = cells, .columns = 6, .rows = n});
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(records[i].state, state_name(STATE_opened)) == 0 && records[i].lease_owner == NULL)
+      paint_verdict(paint, STYLE_BAD, "CHECK",
+                    "what was written into %s is owed a check: tidegate check %s (or restore)", records[i].target,
+                    records[i].id);
 }
 
 static void json_record(Json *json, const BackfillRecord *record) {

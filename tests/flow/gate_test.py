@@ -116,6 +116,18 @@ class Gate:
         self.snapshot()
         self.gate(rewrite.format("sales"), OK)
 
+    def test_ones_own_scripts_by_a_pattern(self):
+        script = "./load_sales.sh 2024-01-10 2024-01-12"
+        self.assertEqual(self.gate(script, OK)["verdict"], "not_trigger")
+        self.pipeline(job="{writes: [sales], schedule: none, per_date: 10s, commands: ['load_sales.sh *', '* etl.py --sales *']}")
+        self.assertEqual(self.gate("./load_other.sh 2024-01-10 2024-01-12", OK)["verdict"], "not_trigger")
+        for command in (script, "sudo -u etl " + script, "cd x && /opt/" + script[2:], "python3 etl.py --sales --from=2024-01-10 --to=2024-01-12"):
+            self.denied("no-plan", command=command)
+        self.denied("dates", command="./load_sales.sh 2024-01-10")
+        self.denied("dates", command="./load_sales.sh $A $B")
+        self.snapshot()
+        self.gate(script, OK)
+
     # ---- denied
 
     def test_dates(self):

@@ -77,6 +77,8 @@ const char *command_trigger_label(Arena *arena, const Trigger *trigger);
 /* Reads tidegate.yaml, and opens the database that it names: once; what failed is in c->trouble. */
 bool command_read_pipeline(CommandCase *c);
 bool command_open_database(CommandCase *c);
+/* What the text starts, by the tools that are known and by the user's own `jobs: NAME: commands`. */
+TriggerReport command_classify(CommandCase *c);
 /* SQL over a table that tidegate.yaml does not know is no command that the gate stands in front of. */
 void command_drop_unknown_tables(CommandCase *c);
 void command_pipeline_missing(CommandCase *c, const char *rule);

@@ -90,7 +90,7 @@ void command_offer(CommandCase *c, CommandVerdict *verdict) {
 bool command_draft(Arena *arena, const CommandAsk *ask, const char *file, Offer *ret, Error *err) {
   CommandCase c = {.arena = arena, .ask = ask};
   OfferAsk draft;
-  c.report = trigger_classify_apart(arena, ask->text, ask->n);
+  c.report = command_classify(&c);
   if (c.report.verdict != TRIGGER_NO) command_drop_unknown_tables(&c);
   if (command_read_pipeline(&c) && has_dates(&c)) command_not_mapped(&c, "");
   return set_ask(&c, file, &draft)

@@ -54,7 +54,7 @@ static bool judge(CommandCase *c, CommandVerdict *verdict, Error *err) {
 bool command_judge(Arena *arena, const CommandAsk *ask, CommandVerdict *ret, Error *err) {
   CommandCase c = {.arena = arena, .ask = ask};
   CommandVerdict verdict = {.decision = COMMAND_ALLOW};
-  c.report = ask->report != NULL ? *ask->report : trigger_classify_apart(arena, ask->text, ask->n);
+  c.report = ask->report != NULL ? *ask->report : command_classify(&c);
   if (c.report.verdict != TRIGGER_NO) command_drop_unknown_tables(&c);
   bool ok = c.report.verdict == TRIGGER_NO || command_is_ours(&c) || judge(&c, &verdict, err);
   if (ok && verdict.decision != COMMAND_ALLOW) command_offer(&c, &verdict);

@@ -92,6 +92,39 @@ static bool stands_for(const SpecJob *job, const Trigger *trigger, const char *t
   return dag != NULL && strncasecmp(trigger->system, "airflow", 7) == 0 && strcmp(dag, target) == 0;
 }
 
+/* ---- the user's own commands ------------------------------------------------------------------------------------ */
+
+static void close_file(FILE **file) {
+  if (*file != NULL) fclose(*file);
+}
+
+/* Only a tidegate.yaml that says so is read for a command that none of the known tools starts: most name none. */
+static bool names_commands(CommandCase *c) {
+  enum { MOST = 1 << 20 };
+  static const char key[] = "commands";
+  const char *path = spec_pipeline_path(c->arena, c->ask->directory);
+  __attribute__((cleanup(close_file))) FILE *file = path == NULL ? NULL : fopen(path, "re");
+  if (file == NULL) return false;
+  char *text = arena_alloc(c->arena, MOST);
+  size_t n = fread(text, 1, MOST, file);
+  return memmem(text, n, key, sizeof key - 1) != NULL;
+}
+
+TriggerReport command_classify(CommandCase *c) {
+  TriggerOwn *own = NULL;
+  size_t n = 0;
+  if (names_commands(c) && command_read_pipeline(c)) {
+    for (size_t i = 0; i < c->pipeline.n_jobs; i++) {
+      const SpecJob *job = &c->pipeline.jobs[i];
+      for (size_t k = 0; k < job->commands.n; k++) {
+        own = arena_grow(c->arena, own, n, sizeof *own);
+        own[n++] = (TriggerOwn){job->commands.items[k].text, job->name.text};
+      }
+    }
+  }
+  return trigger_classify_own(c->arena, c->ask->text == NULL ? "" : c->ask->text, c->ask->n, own, n);
+}
+
 /* ---- targets ---------------------------------------------------------------------------------------------------- */
 
 enum { DAY_TEXT = 11 };

@@ -44,8 +44,8 @@ TriggerReport trigger_request(Arena *arena, const char *method, const char *url,
   return report_of(&f, marked ? "the request holds control bytes" : NULL);
 }
 
-TriggerReport trigger_classify(Arena *arena, const char *text, size_t n) {
-  Finder f = {.arena = arena};
+static TriggerReport classify(Arena *arena, const char *text, size_t n, const TriggerOwn *own, size_t n_own) {
+  Finder f = {.arena = arena, .own = own, .n_own = n_own};
   ShellText tree = {0};
   const char *why_not = NULL;
   if (has_marks(text, n)) {
@@ -58,6 +58,8 @@ TriggerReport trigger_classify(Arena *arena, const char *text, size_t n) {
   return report_of(&f, why_not != NULL && text_has_trigger_word(text, n) ? why_not : NULL);
 }
 
+TriggerReport trigger_classify(Arena *arena, const char *text, size_t n) { return classify(arena, text, n, NULL, 0); }
+
 /* ---- in a process of its own ------------------------------------------------------------------------------------- */
 
 enum { MOST_SECONDS = 1 };
@@ -67,12 +69,12 @@ static void put_field(Buf *out, const char *text) {
   buf_putc(out, '\0');
 }
 
-static _Noreturn void answer(int to, const char *text, size_t n) {
+static _Noreturn void answer(int to, const char *text, size_t n, const TriggerOwn *own, size_t n_own) {
   Arena arena = {0};
   Buf out = {0};
   signal(SIGALRM, SIG_DFL);
   alarm(MOST_SECONDS);
-  TriggerReport report = trigger_classify(&arena, text, n);
+  TriggerReport report = classify(&arena, text, n, own, n_own);
   buf_putc(&out, (char)report.verdict);
   put_field(&out, report.why);
   for (size_t i = 0; i < report.n; i++) {
@@ -120,13 +122,17 @@ static TriggerReport no_answer(Arena *arena) {
 }
 
 TriggerReport trigger_classify_apart(Arena *arena, const char *text, size_t n) {
+  return trigger_classify_own(arena, text, n, NULL, 0);
+}
+
+TriggerReport trigger_classify_own(Arena *arena, const char *text, size_t n, const TriggerOwn *own, size_t n_own) {
   int ends[2], status;
   BUF_SCOPED out = {0};
   if (pipe(ends) != 0) return no_answer(arena);
   pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    answer(ends[1], text, n);
+    answer(ends[1], text, n, own, n_own);
   }
   close(ends[1]);
   for (ssize_t some = 1; child > 0 && some > 0;) {

@@ -38,6 +38,13 @@ TriggerReport trigger_classify(Arena *arena, const char *text, size_t n);
  */
 TriggerReport trigger_classify_apart(Arena *arena, const char *text, size_t n);
 
+/* A command line that the user's tidegate.yaml says is a backfill: a pattern of fnmatch(3) over its words with one
+ * blank between, and the target that it stands for. Its first and last date are the range. */
+typedef struct TriggerOwn {
+  const char *pattern, *target;
+} TriggerOwn;
+TriggerReport trigger_classify_own(Arena *arena, const char *text, size_t n, const TriggerOwn *own, size_t n_own);
+
 /* One request to another tool's REST interface; url may be a path alone. body NULL: none, or not known. */
 TriggerReport trigger_request(Arena *arena, const char *method, const char *url, const char *body);
 

@@ -14,6 +14,8 @@ typedef struct Finder {
   int doubts;         /* above 0: what is found now is not sure */
   const char *why;    /* … and why */
   const char *opaque; /* code is run that cannot be seen; NULL: none is */
+  const TriggerOwn *own;
+  size_t n_own;
 } Finder;
 
 typedef struct Argv {
@@ -70,6 +72,9 @@ void commands_airflow(Finder *f, const char *system, Argv args);
 /* wrappers.c: programs that run what their arguments say. */
 bool wrappers_judge(Finder *f, ShellRun *run, const char *program, const ShellCommand *command);
 bool wrappers_know(const char *program);
+
+/* own.c: the user's own commands, by pattern. */
+bool own_judge(Finder *f, const ShellCommand *command);
 
 /* http.c, sql.c: clients of REST interfaces and of databases. */
 bool http_judge(Finder *f, const char *program, const ShellCommand *command);

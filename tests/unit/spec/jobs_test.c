@@ -151,7 +151,7 @@ static void what_other_tools_call_a_job(void **state) {
   ARENA_SCOPED arena = {0};
   Spec spec = parse_both(&arena, LEAST CONTROL,
                          "jobs:\n"
-                         "  load: {writes: t, names: [a, \"dbt:b\"], dates: -1d, per_date: 90s,\n"
+                         "  load: {writes: t, names: [a, \"dbt:b\"], dates: -1d, per_date: 90s, commands: [./a *],\n"
                          "         shadow: {parameter: --to shadow, role: etl}}\n"
                          "  plain: {writes: t}\n"
                          "gate: {override: approver, approvers: [ada, grace]}\n");
@@ -159,6 +159,7 @@ static void what_other_tools_call_a_job(void **state) {
   assert_int_equal(job->names.n, 2);
   assert_string_equal(job->names.items[1].text, "dbt:b");
   assert_int_equal(job->dates, -1);
+  assert_string_equal(job->commands.items[0].text, "./a *");
   assert_true(job->per_date == 90);
   assert_string_equal(job->shadow_parameter.text, "--to shadow");
   assert_string_equal(job->shadow_role.text, "etl");
