@@ -89,6 +89,14 @@ class Gate:
         self.gate(careless, OK, "--place", "shim")
         self.gate(careless, DENIED, "--place", "shim")
 
+    def test_of_several_at_once_one_is_allowed(self):
+        self.snapshot()
+        rivals = [self.start("gate", "--command", BACKFILL + " " * i) for i in range(4)]
+        for rival in rivals:
+            rival.communicate()
+        self.assertEqual([rival.returncode for rival in rivals].count(OK), 1)
+        self.assertEqual([line["verdict"] for line in self.log()].count("allow"), 1)
+
     def test_the_words_behind_two_dashes_are_quoted_back(self):
         self.snapshot()
         words = BACKFILL.split() + ["--conf", "{\"a\": \"it's; rm -rf $HOME\"}"]
@@ -197,8 +205,11 @@ class Gate:
 
     def test_more_dates_than_a_batch_may_have(self):
         self.pipeline(job="{writes: [sales], names: [sales_daily], schedule: none, per_date: 30s}")
+        self.sql("INSERT INTO sales VALUES ('2024-01-10', 1000, 1), ('2024-01-12', 1001, 1)")
         self.snapshot()
-        self.assertIn("has 2", self.denied("too-many-dates")[0]["text"])
+        reason = self.denied("too-many-dates")[0]
+        self.assertIn("has 2", reason["text"])
+        self.assertIn("airflow dags backfill -s 2024-01-11 -e 2024-01-11 sales_daily\n", reason["hint"])
         self.pipeline(job="{writes: [sales], names: [sales_daily], schedule: none, per_date: 20s}")
         self.gate(BACKFILL, OK)
 

@@ -88,6 +88,8 @@ void command_database_missing(CommandCase *c, const char *rule);
 bool command_same_table(const char *a, const char *b);
 
 /* proof.c: what the database proves. */
+/* The target's dates as instants, as the plan counts them. */
+bool command_dates(const CommandCase *c, const CommandTarget *target, const Plan *plan, DateRange *ret, Error *err);
 void command_check_owed(CommandCase *c, const char *rule);
 void command_dates_not_over(CommandCase *c, const char *rule);
 void command_no_plan(CommandCase *c, const char *rule);

@@ -28,11 +28,20 @@ static bool is_proven(const CommandCase *c) {
   return c->n_targets > 0 && !command_denies(c);
 }
 
-static bool judge(CommandCase *c, CommandVerdict *verdict, Error *err) {
+/* Of the text, and of what a request was understood to start. */
+static const char *digest_of(const CommandCase *c) {
+  BUF_SCOPED all = {0};
   char digest[33];
+  if (c->ask->text != NULL) buf_append(&all, c->ask->text, c->ask->n);
+  for (size_t i = 0; i < c->report.n && c->ask->report != NULL; i++)
+    buf_printf(&all, "\n%s", command_trigger_label(c->arena, &c->report.items[i]));
+  hash_hex(buf_text(&all), all.len, digest);
+  return arena_strdup(c->arena, digest);
+}
+
+static bool judge(CommandCase *c, CommandVerdict *verdict, Error *err) {
   Error unrecorded;
-  hash_hex(c->ask->text == NULL ? "" : c->ask->text, c->ask->n, digest);
-  c->digest = arena_strdup(c->arena, digest);
+  c->digest = digest_of(c);
   judge_rules(c);
   if (!command_take_over(c, verdict, err)) return false;
   if (verdict->taken_over) c->n = 0;

@@ -46,8 +46,7 @@ void command_check_owed(CommandCase *c, const char *rule) {
   }
 }
 
-/* The dates as instants, as the plan counts them. */
-static bool dates_of(const CommandCase *c, const CommandTarget *target, const Plan *plan, DateRange *ret, Error *err) {
+bool command_dates(const CommandCase *c, const CommandTarget *target, const Plan *plan, DateRange *ret, Error *err) {
   return date_range_parse(arena_printf(c->arena, "%s..%s", target->from, target->to), GRAIN_DAY, plan->shape.codec.zone,
                           ret, err);
 }
@@ -55,7 +54,7 @@ static bool dates_of(const CommandCase *c, const CommandTarget *target, const Pl
 static bool covers(const CommandCase *c, const CommandTarget *target, const Plan *plan) {
   DateRange dates;
   Error err;
-  return dates_of(c, target, plan, &dates, &err) && plan->range.from <= dates.from && dates.to <= plan->range.to;
+  return command_dates(c, target, plan, &dates, &err) && plan->range.from <= dates.from && dates.to <= plan->range.to;
 }
 
 static bool is_candidate(const BackfillRecord *record, const CommandTarget *target, bool snapshotted) {

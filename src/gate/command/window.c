@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "gate/command/command_int.h"
+#include "gate/command/offer.h"
 #include "time/quantity.h"
 
 /* Whether there is time for it. */
@@ -55,6 +56,31 @@ void command_window_closed(CommandCase *c, const char *rule) {
   }
 }
 
+/* The same command over the lightest of its dates in which there are rows; NULL: its dates cannot be replaced surely.
+ */
+static const char *lightest(CommandCase *c, const CommandTarget *target) {
+  const Plan *plan = &target->plan;
+  const DateRecord *best = NULL;
+  const char *why_not;
+  ProcessVariable variables[PLAN_VARIABLES];
+  DateRange dates;
+  Error err;
+  if (c->ask->text == NULL || c->ask->report != NULL || c->n_targets != 1 || plan->dates == NULL) return NULL;
+  if (!command_dates(c, target, plan, &dates, &err)) return NULL;
+  for (int64_t i = 0; i < plan->n_dates; i++) {
+    const DateRecord *date = &plan->dates[i];
+    if (date->date < dates.from || date->date >= dates.to || date->expected == 0) continue;
+    if (best == NULL || date->expected < best->expected) best = date;
+  }
+  const char *line =
+      offer_line(c->arena, c->ask->text, c->ask->n, &c->report, target->job == NULL ? 0 : target->job->dates, &why_not);
+  if (best == NULL || line == NULL) return NULL;
+  const DateCodec *codec = &plan->shape.codec;
+  DateRange one = {best->date, grain_next(codec->grain, codec->zone, best->date)};
+  plan_variables(c->arena, plan, one, variables);
+  return plan_fill(c->arena, line, variables, PLAN_VARIABLES);
+}
+
 void command_too_many_dates(CommandCase *c, const char *rule) {
   for (size_t i = 0; i < c->n_targets; i++) {
     const CommandTarget *target = &c->targets[i];
@@ -65,8 +91,11 @@ void command_too_many_dates(CommandCase *c, const char *rule) {
     command_because(
         c, rule, "%lld dates of %s at once: at %s a date a batch of %s has %lld, and a fault should be seen after few",
         (long long)target->n_dates, target->table, each, batch, (long long)command_most_dates(target));
+    const char *first = lightest(c, target);
     command_advise(c,
-                   "let Tidegate run it batch by batch: tidegate snapshot SPEC --then '…'; or allow longer ones: "
-                   "budget: {batch: 2h}");
+                   "%s%s%slet Tidegate run it batch by batch, smallest first, by the line below; or allow longer "
+                   "batches: budget: {batch: 2h}",
+                   first == NULL ? "" : "begin with the lightest date: ", first == NULL ? "" : first,
+                   first == NULL ? "" : "\nor ");
   }
 }
