@@ -33,9 +33,16 @@ const char *view_impact_counts(Arena *arena, const ImpactFacts *facts) {
   return need_counts_text(arena, &counts);
 }
 
-const char *impact_details(Arena *arena, const ImpactNode *node, const char *separator) {
+static bool is_age_of_source(const ImpactFacts *facts, const char *age) {
+  for (size_t i = 0; i < facts->n_sources; i++)
+    if (facts->sources[i].age != NULL && strcmp(facts->sources[i].age, age) == 0) return true;
+  return false;
+}
+
+const char *impact_details(Arena *arena, const ImpactFacts *facts, const ImpactNode *node, const char *separator) {
+  bool aged = node->age != NULL && !is_age_of_source(facts, node->age);
   const char *source = node->reader == NULL ? NULL
-                       : node->age == NULL  ? arena_printf(arena, "by %s", node->reader)
+                       : !aged              ? arena_printf(arena, "by %s", node->reader)
                                             : arena_printf(arena, "by %s, %s", node->reader, node->age);
   const char *parts[] = {node->range, node->kind, node->owner, source}, *text = "";
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

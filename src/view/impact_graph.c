@@ -83,7 +83,7 @@ static void put_dot_box(Buf *out, Arena *arena, const ImpactFacts *facts, const 
     buf_printf(out, "\", fillcolor=\"%s\", color=\"%s\"", look->light, look->ink);
   buf_puts(out, ", tooltip=\"");
   put_dot(out, arena_printf(arena, "%s%s%s", box->title, box->n > 1 ? "" : ", ",
-                            box->n > 1 ? "" : impact_details(arena, &facts->nodes[box->members[0]], ", ")));
+                            box->n > 1 ? "" : impact_details(arena, facts, &facts->nodes[box->members[0]], ", ")));
   buf_puts(out, "\"];\n");
 }
 

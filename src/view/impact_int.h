@@ -21,8 +21,9 @@ typedef struct NeedCounts {
 /* "3 follows, 5 cascade": the heaviest first; "" when there are none. */
 const char *need_counts_text(Arena *arena, const NeedCounts *counts);
 
-/* "table, Feb 2013, by dbt manifest, 2 hours old": what is known of a node, with a separator of choice. */
-const char *impact_details(Arena *arena, const ImpactNode *node, const char *separator);
+/* "Feb 2013, table, ann, by dbt manifest": what is known of a node, with a separator of choice. Its age where it is not
+ * that of a source, which stands with what was read. */
+const char *impact_details(Arena *arena, const ImpactFacts *facts, const ImpactNode *node, const char *separator);
 /* "target", what a node needs, or upstream "". */
 const char *impact_word(const ImpactFacts *facts, size_t node);
 /* "dbt manifest target/manifest.json: 120 models, 2 hours old". */

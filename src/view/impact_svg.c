@@ -22,7 +22,6 @@ enum {
   LIST_COLUMN = 460,
   LIST_LINE = 18,
   FEW_LINES = 8, /* a list so long stays in one column */
-  FOOT_TEXT = 110,
   FIRST_NAMES = 3,
   LABEL_NAMES = 12
 };
@@ -102,7 +101,7 @@ static const char *box_label(const Picture *picture, const ImpactBox *box) {
   if (box->members[0] == 0) return arena_printf(arena, "%s, the target", box->title);
   if (box->n == 1) {
     const ImpactNode *node = &facts->nodes[box->members[0]];
-    const char *details = impact_details(arena, node, ", "),
+    const char *details = impact_details(arena, facts, node, ", "),
                *nearer = impact_nearer(arena, facts, &picture->boxes.tree, box->members[0], 4);
     return arena_printf(arena, "%s: %s%s%s%s%s%s%s", node->name, word, word[0] == '\0' ? "" : ", ", details,
                         nearer[0] == '\0' ? ""
@@ -269,7 +268,7 @@ static double put_list(Picture *picture, double top) {
       MARGIN, top, n < facts->n - 1 ? ": the first 1000" : "");
   for (size_t i = 1; i <= n; i++) {
     const ImpactNode *node = &facts->nodes[i];
-    const char *word = impact_word(facts, i), *details = impact_details(picture->arena, node, ", ");
+    const char *word = impact_word(facts, i), *details = impact_details(picture->arena, facts, node, ", ");
     size_t place = (i - 1) / rows;
     double x = MARGIN + (double)place * wide, y = top + 26 + (double)((i - 1) % rows * LIST_LINE);
     buf_printf(picture->out,
@@ -289,6 +288,7 @@ static double put_list(Picture *picture, double top) {
 static double put_foot(Picture *picture, double top) {
   const ImpactFacts *facts = picture->facts;
   Arena *arena = picture->arena;
+  size_t letters = (size_t)((picture->width - 2 * MARGIN) / LIST_LETTER);
   for (size_t i = 0; i < facts->n_sources + facts->n_blind; i++) {
     const ImpactSource *source = i < facts->n_sources ? &facts->sources[i] : NULL;
     const char *text = source == NULL ? arena_printf(arena, "Not read: %s", facts->blind[i - facts->n_sources])
@@ -296,7 +296,7 @@ static double put_foot(Picture *picture, double top) {
                                                 : arena_printf(arena, "NOT wholly read: %s: %s",
                                                                impact_source_text(arena, source), source->failed);
     buf_printf(picture->out, "<text class=\"soft\" x=\"%d\" y=\"%.1f\">", MARGIN, top);
-    xml_put_cut(picture->out, text, FOOT_TEXT);
+    xml_put_cut(picture->out, text, letters);
     buf_puts(picture->out, "</text>\n");
     top += LIST_LINE;
   }

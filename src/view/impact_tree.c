@@ -187,7 +187,7 @@ static void put_node(Paint *paint, Arena *arena, const ImpactFacts *facts, const
   const char *word = impact_word(facts, line->node);
   paint_styled(paint, need_look(node->needs)->style, word);
   size_t taken = column + 2 + paint_columns(word);
-  const char *more = impact_details(arena, node, ", ");
+  const char *more = impact_details(arena, facts, node, ", ");
   size_t left = paint->width == 0                          ? LONGEST
                 : (size_t)paint->width > column + 2 + need ? (size_t)paint->width - column - 2 - need
                                                            : 0;

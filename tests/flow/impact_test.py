@@ -2,12 +2,14 @@
 every form, in a real browser too."""
 
 import html.parser
+import lzma
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import harness
-from harness import NOT_FOUND, OK, USAGE, Flow
+from harness import NOT_FOUND, USAGE, Flow
 
 SCENE = """
 CREATE TABLE flights(day TEXT, late INTEGER, seats INTEGER);
@@ -24,6 +26,7 @@ production: none
 downstream:
   - {name: delays board, kind: dashboard, needs: person}
 """
+INCOMPLETE = 18
 SPEC = """
 target: daily
 range: 2024-01-01..2024-01-02
@@ -101,6 +104,55 @@ class Impact(Scene):
         self.assertIn("not png", self.tidegate("impact", "daily", "--format", "png", code=USAGE).err)
         self.assertIn("cannot write", self.tidegate("impact", "daily", "-o", "no/where.svg", code=USAGE).err)
         self.assertFalse((self.folder / "no").exists())
+
+
+class Dbt(Scene):
+    """The manifest that dbt 1.10 made of the tests' project."""
+
+    def setUp(self):
+        super().setUp()
+        self.sql("CREATE TABLE daily_delays(flight_date TEXT PRIMARY KEY, flights INTEGER, avg_delay REAL);"
+                 "INSERT INTO daily_delays VALUES ('2013-02-01', 1, 2.5); CREATE TABLE lonely(day TEXT PRIMARY KEY)")
+        manifest = Path(__file__).parent.parent / "data" / "dbt" / "1.10" / "manifest.json.xz"
+        (self.folder / "manifest.json").write_bytes(lzma.decompress(manifest.read_bytes()))
+        (self.folder / "tidegate.yaml").write_text("database: db.sqlite\nproduction: none\nlineage: {dbt: manifest.json}\n", encoding="utf-8")
+
+    def test_models_exposures_and_a_diamond(self):
+        facts = self.tidegate("impact", "daily_delays", "--range", "2013-02-01..2013-02-28", "--json").json
+        nodes = {node["name"]: node for node in facts["nodes"]}
+        needs = {name.split(".")[-1]: node["needs"] for name, node in nodes.items()}
+        self.assertEqual({name: needs[name] for name in ("monthly_delays", "worst_days", "carrier_totals", "carrier_history", "delays_dashboard")},
+                         {"monthly_delays": "cascade", "worst_days": "follows", "carrier_totals": "rebuild", "carrier_history": "person",
+                          "delays_dashboard": "person"})
+        # origin_scorecard reads airport_days and rolling_week, which reads airport_days: behind both, and once in the tree.
+        level = {name.split(".")[-1]: node["level"] for name, node in nodes.items()}
+        self.assertTrue(level["airport_days"] < level["rolling_week"] < level["origin_scorecard"])
+        tree = self.tidegate("impact", "daily_delays").out
+        self.assertEqual(sum("origin_scorecard" in line and "cascade" in line for line in tree.splitlines()), 1)
+        self.assertRegex(tree, r"→ .*origin_scorecard \(under another\)")
+        self.assertRegex(tree, r"(?m)^ +dbt manifest manifest.json: 16 models")
+        ends = {(edge["parent"], edge["child"]) for edge in facts["edges"]}
+        self.assertTrue(all(facts["nodes"][near]["level"] < facts["nodes"][far]["level"] for near, far in ends))
+
+    def test_what_it_is_made_from(self):
+        facts = self.tidegate("impact", "daily_delays", "--upstream", "--json").json
+        self.assertEqual([node["name"].split(".")[-1] for node in facts["nodes"][1:]], ["departures", "stg_flights", "flights"])
+        self.assertEqual([node["needs"] for node in facts["nodes"]], [None] * 4)
+        self.assertIn({"parent": 1, "child": 0}, [{key: edge[key] for key in ("parent", "child")} for edge in facts["edges"]])
+
+    def test_a_table_that_no_source_knows_is_a_finding(self):
+        found = self.tidegate("impact", "lonely", code=INCOMPLETE)
+        self.assertRegex(found.out, r"(?m)^finding +the target stands in none of the sources that were read")
+        self.assertFalse(self.tidegate("impact", "lonely", "--json", code=INCOMPLETE).json["known"])
+        self.tidegate("impact", "lonely", "-o", "lonely.svg", code=INCOMPLETE)
+
+    def test_the_picture(self):
+        self.tidegate("impact", "daily_delays", "-o", "d.svg")
+        tree = ElementTree.parse(self.folder / "d.svg")
+        boxes = [link for link in tree.iter(f"{SVG}a") if "box" in (link.get("class") or "")]
+        self.assertEqual(len(boxes), len(self.tidegate("impact", "daily_delays", "--json").json["nodes"]))
+        dashboard = next(link for link in boxes if link.get("aria-label").startswith("delays_dashboard: person"))
+        self.assertEqual("".join(dashboard.itertext()).count("person"), 2, "in the title and in words")
 
 
 class Reader(html.parser.HTMLParser):

@@ -81,7 +81,7 @@ static void a_diamond_stands_once_and_is_referred_to(void **state) {
   view_impact(&(Paint){.out = &out}, &arena, &facts, IMPACT_READABLE);
   assert_string_equal(buf_text(&out),
                       "daily  1–28 Feb 2013  3 downstream: 1 person, 1 cascade, 1 follows\n"
-                      "├─ monthly            cascade   Feb 2013, model, by dbt manifest, 2h old\n"
+                      "├─ monthly            cascade   Feb 2013, model, by dbt manifest\n"
                       "│  └─ board           person    dashboard, ann, by tidegate.yaml\n"
                       "└─ worst              follows   view, by catalogue\n"
                       "   └─ → board (under another)\n"
@@ -271,7 +271,7 @@ static void the_picture_has_a_box_and_a_line_each(void **state) {
   assert_said(&out, "<title id=\"impact-title\">What is downstream of daily</title>");
   assert_said(&out,
               "<a id=\"impact-b1\" class=\"box cascade\" href=\"#impact-l1\" aria-label=\"monthly: cascade, Feb 2013, "
-              "model, by dbt manifest, 2h old; reads daily\">");
+              "model, by dbt manifest; reads daily\">");
   assert_said(&out, "<a id=\"impact-l3\" href=\"#impact-b3\">");
   assert_said(&out, "Not read: dashboards");
   assert_int_equal(occurrences(buf_text(&out), "<path class=\"arrow"), 4);
