@@ -118,6 +118,40 @@ static bool check_columns(const TableFacts *table, const LineageAsk *ask, Error 
   return true;
 }
 
+static bool is_named(const GraphNode *node, const char *word) {
+  return strcasecmp(node->shown, word) == 0 || (node->name.id != NULL && strcasecmp(node->name.id, word) == 0);
+}
+
+/* A name that lineage alone knows: a dashboard, a metric, a model of another database. *ret is GRAPH_NONE when there is
+ * none. */
+static bool find_named(Session *session, const Graph *graph, const char *word, NodeId *ret, Error *err) {
+  GraphName name = graph_relation(&session->arena, word);
+  bool doubtful = false;
+  NodeId found = graph_find(graph, &name, &doubtful);
+  for (size_t i = 0; found == GRAPH_NONE && i < graph_count(graph); i++)
+    if (is_named(graph_at(graph, (NodeId)i), word)) found = (NodeId)i;
+  *ret = found;
+  if (!doubtful) return true;
+  error_set(err, ERR_NOT_FOUND, "several that lineage knows are called %s", word);
+  return error_hint(err, "give the schema too, or the database: %s is one of them", graph_at(graph, found)->shown);
+}
+
+static bool ask_named(Session *session, const char *word, Asked *asked, const Error *cause, Error *err) {
+  const Graph *graph;
+  NodeId *start = arena_array(&session->arena, 1, sizeof *start);
+  if (!lineage_read(&session->arena, session->engine, NULL, &session->spec, &graph, err) ||
+      !find_named(session, graph, word, start, err))
+    return false;
+  if (*start == GRAPH_NONE) {
+    *err = *cause;
+    return error_hint(err, "see which tables there are: tidegate init; lineage knows no such name either");
+  }
+  asked->lineage.start = start;
+  asked->lineage.target = graph_at(graph, *start)->shown;
+  lineage_radius(&session->arena, graph, session->engine, &asked->lineage, &asked->radius);
+  return true;
+}
+
 /* A table, or a name that only lineage knows. */
 static bool ask_target(Session *session, const char *word, Asked *asked, Error *err) {
   TableFacts table;
@@ -128,17 +162,13 @@ static bool ask_target(Session *session, const char *word, Asked *asked, Error *
   if (session->engine->ops->describe_table(session->engine, &session->arena, word, &table, &cause)) {
     ask->target = table.name;
     if (!check_columns(&table, ask, err) || !read_range(session, table.name, ask, err)) return false;
-  } else if (cause.code != ERR_NOT_FOUND) {
-    *err = cause;
-    return false;
-  } else if (args_value(session->args, "range") != NULL) {
-    *err = cause;
+  } else if (cause.code == ERR_NOT_FOUND && args_value(session->args, "range") == NULL) {
+    return ask_named(session, word, asked, &cause, err);
+  } else {
+    *err = cause; /* without the table its dates cannot be read */
     return false;
   }
-  if (!lineage_blast_radius(&session->arena, session->engine, ask, &session->spec, &asked->radius, err)) return false;
-  if (asked->radius.target != GRAPH_NONE) return true;
-  *err = cause;
-  return ask->target != word;
+  return lineage_blast_radius(&session->arena, session->engine, ask, &session->spec, &asked->radius, err);
 }
 
 /* The range and the scope of a backfill. */

@@ -48,14 +48,14 @@ static void add_dependent(LineageCase *reading, const DependentFacts *dependent,
 
 bool lineage_read_catalogue(LineageCase *reading, Error *err) {
   const EngineOps *ops = reading->engine->ops;
-  const DependentFacts *dependents;
+  const DependentFacts *dependents = NULL;
   const ReadFacts *reads;
-  size_t n, n_reads;
+  size_t n = 0, n_reads;
   uint32_t source = graph_begin(reading->graph, &(GraphSource){.reader = "catalogue"});
-  if (!ops->dependents(reading->engine, reading->arena, reading->target, &dependents, &n, err) ||
-      !ops->view_reads(reading->engine, reading->arena, &reads, &n_reads, err))
-    return false;
-  lineage_table(reading, reading->target);
+  bool asked = reading->target == NULL ||
+               ops->dependents(reading->engine, reading->arena, reading->target, &dependents, &n, err);
+  if (!asked || !ops->view_reads(reading->engine, reading->arena, &reads, &n_reads, err)) return false;
+  if (reading->target != NULL) lineage_table(reading, reading->target);
   for (size_t i = 0; i < n_reads; i++) add_view_read(reading, &reads[i]);
   for (size_t i = 0; i < n; i++) add_dependent(reading, &dependents[i], reads, n_reads);
   graph_source(reading->graph, source)->covers =

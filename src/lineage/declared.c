@@ -41,6 +41,7 @@ bool lineage_read_declared(LineageCase *reading, Error *err) {
     const SpecText target = {.text = reading->target};
     const SpecText *parents = entry->reads.n > 0 ? entry->reads.items : &target;
     add_entry(reading, entry);
+    if (reading->target == NULL && entry->reads.n == 0) continue;
     for (size_t k = 0; k < (entry->reads.n > 0 ? entry->reads.n : 1); k++) {
       NodeId parent =
           entry->reads.n > 0 ? named_parent(reading, parents[k].text) : lineage_table(reading, reading->target);

@@ -20,9 +20,10 @@ typedef enum Needs {
 
 /* What is asked of the graph. Everything but the target may be left out. */
 typedef struct LineageAsk {
-  const char *target; /* as the engine spells it */
-  bool ranged;        /* range, grain and zone are given */
-  DateRange range;    /* half-open: the dates that change */
+  const char *target;  /* as the engine spells it */
+  const NodeId *start; /* the node itself, of a graph that was read, where it is no table of the database; else NULL */
+  bool ranged;         /* range, grain and zone are given */
+  DateRange range;     /* half-open: the dates that change */
   Grain grain;
   const Zone *zone;
   Instant now;                /* for what accumulates up to today; 0: not known */
@@ -68,7 +69,7 @@ Needs needs_of(const char *word);
 /*
  * Reads every source: the database's catalogue always, then what `lineage` and `downstream` of tidegate.yaml name. What
  * one of them cannot give is said in the graph (GraphSource.failed, graph_blinds) and is no error. target: whose
- * dependents the catalogue is asked for. Errors: ERR_DATABASE.
+ * dependents the catalogue is asked for; NULL: it is no table of the database. Errors: ERR_DATABASE.
  */
 bool lineage_read(Arena *arena, Engine *engine, const char *target, const Spec *spec, const Graph **ret, Error *err);
 

@@ -152,7 +152,9 @@ void lineage_radius(Arena *arena, const Graph *graph, const Engine *engine, cons
   BlastRadius found = {.graph = graph, .target = GRAPH_NONE};
   size_t n_starts, n_edges;
   GraphWalk walk;
-  const NodeId *starts = lineage_targets(arena, graph, engine, ask->target, &n_starts, &found.finding);
+  const NodeId *starts =
+      ask->start != NULL ? ask->start : lineage_targets(arena, graph, engine, ask->target, &n_starts, &found.finding);
+  if (ask->start != NULL) n_starts = 1;
   enum { LOOK_INTO = 2000 };
   Radius radius = {.arena = arena, .graph = graph, .ask = ask, .walk = &walk, .to_look_into = LOOK_INTO};
   radius.edges = graph_edges(graph, &n_edges);

@@ -52,12 +52,12 @@ class Scene(Flow):
         self.sql(SCENE)
         (self.folder / "tidegate.yaml").write_text(PIPELINE, encoding="utf-8")
 
-
-class Impact(Scene):
     def needs(self, *args):
         """Name → need of every node but the target."""
         return {node["name"]: node["needs"] for node in self.tidegate("impact", *args, "--json").json["nodes"][1:]}
 
+
+class Impact(Scene):
     def test_views_on_views_and_what_a_person_wrote(self):
         self.assertEqual(self.needs("daily"), {"capacity": "follows", "late_days": "follows", "worst": "follows", "delays board": "person"})
         shown = self.tidegate("impact", "daily").out
@@ -139,6 +139,13 @@ class Dbt(Scene):
         self.assertEqual([node["name"].split(".")[-1] for node in facts["nodes"][1:]], ["departures", "stg_flights", "flights"])
         self.assertEqual([node["needs"] for node in facts["nodes"]], [None] * 4)
         self.assertIn({"parent": 1, "child": 0}, [{key: edge[key] for key in ("parent", "child")} for edge in facts["edges"]])
+
+    def test_a_name_that_lineage_alone_knows(self):
+        for name in ("analytics.late_carriers", "model.flights.late_carriers"):
+            facts = self.tidegate("impact", name, "--upstream", "--json").json
+            self.assertEqual(facts["target"].split(".")[-1], "late_carriers")
+            self.assertIn("rolling_week", [node["name"].split(".")[-1] for node in facts["nodes"]])
+        self.assertEqual(self.needs("delay_forecast"), {})
 
     def test_a_table_that_no_source_knows_is_a_finding(self):
         found = self.tidegate("impact", "lonely", code=INCOMPLETE)
