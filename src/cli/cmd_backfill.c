@@ -43,7 +43,7 @@ static void put_json(Session *session, const Verdict *verdict, const RunFacts *r
   view_diff_json(&json, diff);
   json_object_end(&json);
   json_object(&json, "swap");
-  view_swap_json(&json, &session->arena, &session->plan, session->record.id, swapped);
+  view_swap_json(&json, &session->plan, session->record.id, swapped);
   json_object_end(&json);
   session_object_end(session, &json);
 }

@@ -38,7 +38,7 @@ static int run(Session *session) {
   if (!step_confirm(session, &err) || !step_swap(session, &facts, &err)) return step_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);
-    view_swap_json(&json, &session->arena, &session->plan, session->record.id, &facts);
+    view_swap_json(&json, &session->plan, session->record.id, &facts);
     session_object_end(session, &json);
   } else {
     view_swap(&session->paint, &session->arena, &session->plan, session->record.id, &facts);

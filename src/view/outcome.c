@@ -42,14 +42,14 @@ void view_swap(Paint *paint, Arena *arena, const Plan *plan, const char *id, con
   view_stale(paint, arena, plan, id);
 }
 
-void view_swap_json(Json *json, Arena *arena, const Plan *plan, const char *id, const SwapFacts *facts) {
+void view_swap_json(Json *json, const Plan *plan, const char *id, const SwapFacts *facts) {
   json_text(json, "id", id);
   json_text(json, "state", "swapped");
   json_counts(json, &facts->counts);
   json_real(json, "lock_seconds", facts->lock_seconds);
   json_int(json, "tries", facts->tries);
   json_bool(json, "verified", facts->verified);
-  view_stale_json(json, arena, plan);
+  view_stale_json(json, plan);
 }
 
 void view_conflicts(Paint *paint, Arena *arena, const Conflicts *conflicts) {

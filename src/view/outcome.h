@@ -13,7 +13,7 @@ void view_run_json(Json *json, const char *id, const RunFacts *facts);
 
 /* SWAPPED, how long under the lock, how to undo, and what downstream is stale now. */
 void view_swap(Paint *paint, Arena *arena, const Plan *plan, const char *id, const SwapFacts *facts);
-void view_swap_json(Json *json, Arena *arena, const Plan *plan, const char *id, const SwapFacts *facts);
+void view_swap_json(Json *json, const Plan *plan, const char *id, const SwapFacts *facts);
 
 void view_rollback(Paint *paint, Arena *arena, const char *id, const RollbackFacts *facts);
 void view_rollback_json(Json *json, const char *id, const RollbackFacts *facts);

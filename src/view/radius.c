@@ -4,12 +4,15 @@
 
 #include "view/words.h"
 
-enum { SHOWN = 12, REASONS = 5 };
+enum { SHOWN = 12, NAMED = 6, REASONS = 5 };
 
-/* "Feb 2013", of the node's own grain; "" where nothing is to be done, or no dates are known. */
+/* " Feb 2013", of the node's own grain; "" where nothing is to be done, no dates are known, or they are the plan's. */
 static const char *range_text(Arena *arena, const Plan *plan, const LineageNode *node) {
   char label[96];
   if (!node->ranged || node->needs <= NEEDS_FOLLOWS) return "";
+  if (node->range.from == plan->range.from && node->range.to == plan->range.to &&
+      node->grain == plan->shape.codec.grain)
+    return "";
   date_range_label(&node->range, node->grain, plan->shape.codec.zone, label);
   return arena_printf(arena, " %s%s", label, node->assumed ? "?" : "");
 }
@@ -33,21 +36,32 @@ static const char *counts_text(Arena *arena, const BlastRadius *radius) {
   return text;
 }
 
-/* Few are named one by one; of many the heaviest. */
 static const char *feeds_text(Arena *arena, const Plan *plan) {
   const BlastRadius *radius = &plan->radius;
   const char *text = "";
-  size_t shown = 0;
   if (radius->n == 0) return "nothing that is known";
-  if (radius->n > SHOWN) text = arena_printf(arena, "%zu: %s. ", radius->n, counts_text(arena, radius));
-  for (size_t need = NEEDS_COUNT_; need-- > 0 && radius->n > SHOWN;)
-    for (size_t i = 0; i < radius->n && shown < SHOWN; i++)
-      if (radius->nodes[i].needs == (Needs)need)
-        text = arena_printf(arena, "%s%s%s", text, shown++ == 0 ? "" : "  ", node_text(arena, plan, &radius->nodes[i]));
-  if (radius->n > SHOWN) return arena_printf(arena, "%s …", text);
+  if (radius->n > SHOWN)
+    return arena_printf(arena, "%zu: %s. All of them: tidegate impact %s", radius->n, counts_text(arena, radius),
+                        plan->id == NULL ? plan->shape.table : plan->id);
   for (size_t i = 0; i < radius->n; i++)
     text = arena_printf(arena, "%s%s%s", text, i == 0 ? "" : "  ", node_text(arena, plan, &radius->nodes[i]));
   return text;
+}
+
+/* Of many a line a need, of those that need something, the heaviest first. */
+static void put_by_need(Paint *paint, Arena *arena, const Plan *plan) {
+  const BlastRadius *radius = &plan->radius;
+  for (size_t need = NEEDS_COUNT_; need-- > NEEDS_REFRESH;) {
+    const char *text = "";
+    size_t n = 0;
+    for (size_t i = 0; i < radius->n; i++) {
+      const LineageNode *node = &radius->nodes[i];
+      if (node->needs != (Needs)need || n++ >= NAMED) continue;
+      text = arena_printf(arena, "%s%s%s%s", text, n == 1 ? "" : ", ", node->name, range_text(arena, plan, node));
+    }
+    if (n > NAMED) text = arena_printf(arena, "%s and %zu more", text, n - NAMED);
+    if (n > 0) paint_line(paint, "", "%s: %s", needs_name((Needs)need), text);
+  }
 }
 
 static void put_reasons(Paint *paint, const BlastRadius *radius) {
@@ -81,8 +95,7 @@ static void put_coverage(Paint *paint, Arena *arena, const Plan *plan) {
 void view_feeds(Paint *paint, Arena *arena, const Plan *plan) {
   const BlastRadius *radius = &plan->radius;
   paint_line(paint, "feeds", "%s", feeds_text(arena, plan));
-  if (radius->n > SHOWN)
-    paint_line(paint, "", "all of them: tidegate impact %s", plan->id == NULL ? plan->shape.table : plan->id);
+  if (radius->n > SHOWN) put_by_need(paint, arena, plan);
   put_reasons(paint, radius);
   for (size_t i = 0; i < radius->n_cycles; i++)
     paint_verdict(paint, STYLE_WARN, i == 0 ? "cycle" : "", "%s", radius->cycles[i]);
@@ -94,27 +107,35 @@ void view_stale(Paint *paint, Arena *arena, const Plan *plan, const char *id) {
   const BlastRadius *radius = &plan->radius;
   const char *label = "stale";
   size_t n = 0;
-  for (size_t i = 0; i < radius->n; i++) {
+  for (size_t i = 0; i < radius->n; i++) n += is_stale(&radius->nodes[i]);
+  for (size_t i = 0; i < radius->n && n <= SHOWN; i++) {
     const LineageNode *node = &radius->nodes[i];
-    if (!is_stale(node) || n++ >= SHOWN) continue;
+    if (!is_stale(node)) continue;
     paint_verdict(paint, STYLE_WARN, label, "%s (%s%s): it was made from the old rows", node->name,
                   needs_name(node->needs), range_text(arena, plan, node));
     label = "";
   }
-  if (n > SHOWN) paint_line(paint, "", "… %zu more: tidegate impact %s", n - SHOWN, id);
+  if (n > SHOWN) {
+    paint_verdict(paint, STYLE_WARN, label, "%zu were made from the old rows; all of them: tidegate impact %s", n, id);
+    put_by_need(paint, arena, plan);
+  }
   if (n > 0) paint_line(paint, "", "Next: tidegate cascade %s", id);
 }
 
-void view_stale_json(Json *json, Arena *arena, const Plan *plan) {
+void view_stale_json(Json *json, const Plan *plan) {
   json_array(json, "stale");
   for (size_t i = 0; i < plan->radius.n; i++) {
     const LineageNode *node = &plan->radius.nodes[i];
     if (!is_stale(node)) continue;
-    const char *range = range_text(arena, plan, node);
+    const Zone *zone = plan->shape.codec.zone;
+    char first[32] = "", last[32] = "";
+    if (node->ranged) grain_label(node->grain, zone, node->range.from, first);
+    if (node->ranged) grain_label(node->grain, zone, grain_floor(node->grain, zone, node->range.to - 1), last);
     json_object(json, NULL);
     json_text(json, "name", node->name);
     json_text(json, "needs", needs_name(node->needs));
-    json_text(json, "range", range[0] == '\0' ? NULL : range + 1);
+    json_text(json, "first", node->ranged ? first : NULL);
+    json_text(json, "last", node->ranged ? last : NULL);
     json_object_end(json);
   }
   json_array_end(json);

@@ -11,6 +11,6 @@ void view_feeds(Paint *paint, Arena *arena, const Plan *plan);
 
 /* What was made from the old rows and still shows them; for after a swap. */
 void view_stale(Paint *paint, Arena *arena, const Plan *plan, const char *id);
-void view_stale_json(Json *json, Arena *arena, const Plan *plan);
+void view_stale_json(Json *json, const Plan *plan);
 
 #endif

@@ -63,7 +63,7 @@ static void every_outcome_is_valid_json(void **state) {
   view_run_json(&json, "7f3a", &(RunFacts){.counts = {.inserts = 2}, .rows = 20});
   json_object_end(&json);
   json_object(&json, NULL);
-  view_swap_json(&json, &arena, &plan, "7f3a", &(SwapFacts){.tries = 1});
+  view_swap_json(&json, &plan, "7f3a", &(SwapFacts){.tries = 1});
   json_object_end(&json);
   json_object(&json, NULL);
   view_rollback_json(&json, "7f3a", &(RollbackFacts){.conflicts = {.count = 1, .rows = conflict_rows, .n = 1}});

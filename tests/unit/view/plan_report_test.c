@@ -10,6 +10,7 @@
 
 #include "base/doc.h"
 #include "scene.h"
+#include "view/radius.h"
 #include "view/verdict.h"
 
 static const char allowed[] =
@@ -185,6 +186,42 @@ static void the_json_is_valid(void **state) {
   assert_non_null(doc_get(root, "verdict"));
 }
 
+/* Twenty nodes: a line a need, names with their own dates where those are not the plan's. */
+static void many_are_told_by_what_they_need(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  BUF_SCOPED out = {0};
+  LineageNode nodes[20];
+  Plan plan = scene_plan();
+  for (size_t i = 0; i < 20; i++)
+    nodes[i] = (LineageNode){.name = arena_printf(&arena, "n%zu", i),
+                             .kind = "model",
+                             .needs = i < 8 ? NEEDS_CASCADE : NEEDS_FOLLOWS,
+                             .ranged = true,
+                             .range = plan.range,
+                             .grain = GRAIN_DAY};
+  nodes[1].range.to += SCENE_DAY;
+  nodes[1].why = "it sums up";
+  plan.radius = (BlastRadius){.nodes = nodes, .n = 20};
+  view_feeds(&(Paint){.out = &out}, &arena, &plan);
+  assert_string_equal(buf_text(&out),
+                      "feeds     20: 8 cascade, 12 follows. All of them: tidegate impact 7f3a\n"
+                      "          cascade: n0, n1 1–4 Feb 2013, n2, n3, n4, n5 and 2 more\n"
+                      "          - n1: it sums up\n");
+  buf_clear(&out);
+  view_stale(&(Paint){.out = &out}, &arena, &plan, "7f3a");
+  assert_string_equal(buf_text(&out),
+                      "stale     n0 (cascade): it was made from the old rows\n"
+                      "          n1 (cascade 1–4 Feb 2013): it was made from the old rows\n"
+                      "          n2 (cascade): it was made from the old rows\n"
+                      "          n3 (cascade): it was made from the old rows\n"
+                      "          n4 (cascade): it was made from the old rows\n"
+                      "          n5 (cascade): it was made from the old rows\n"
+                      "          n6 (cascade): it was made from the old rows\n"
+                      "          n7 (cascade): it was made from the old rows\n"
+                      "          Next: tidegate cascade 7f3a\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(an_allowed_plan_answers_every_question),
                                      cmocka_unit_test(a_denial_gives_every_reason_and_names_no_run),
@@ -193,6 +230,7 @@ int main(void) {
                                      cmocka_unit_test(the_window_is_told_in_the_schedules_own_time),
                                      cmocka_unit_test(batches_grow_while_dates_are_left),
                                      cmocka_unit_test(an_estimate_says_what_it_rests_on),
+                                     cmocka_unit_test(many_are_told_by_what_they_need),
                                      cmocka_unit_test(the_json_is_valid)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
