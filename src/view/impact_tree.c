@@ -183,7 +183,7 @@ static void put_node(Paint *paint, Arena *arena, const ImpactFacts *facts, const
   paint_cut(&name, node->name, room);
   size_t used = prefix + paint_columns(buf_text(&name));
   buf_puts(paint->out, buf_text(&name));
-  pad(paint->out, used, column + 2);
+  pad(paint->out, used < column ? used : column, column + 2); /* a name that is deep in the tree may stand out */
   const char *word = impact_word(facts, line->node);
   paint_styled(paint, need_look(node->needs)->style, word);
   size_t taken = column + 2 + paint_columns(word);
