@@ -25,7 +25,8 @@ static void a_swap_says_how_to_undo_it_and_what_is_stale(void **state) {
                       "checked   production unchanged ✓  sources unchanged ✓  idle ✓  counts exact ✓  production is "
                       "what was recomputed ✓\n"
                       "SWAPPED   221 changes: 221 updates, 41 ms under the lock. Undo: tidegate rollback 7f3a\n"
-                      "stale     monthly (cascade): it was made from the old rows\n");
+                      "stale     monthly (cascade): it was made from the old rows\n"
+                      "          Next: tidegate cascade 7f3a\n");
 }
 
 static void a_rollback_shows_what_it_met(void **state) {
