@@ -13,12 +13,6 @@ static bool is_catalogue(const GraphSource *source) { return strcmp(source->read
 /* A person's list says nothing of what the person forgot. */
 static bool is_list(const GraphSource *source) { return strcmp(source->reader, "tidegate.yaml") == 0; }
 
-static bool is_among(const NodeId *nodes, size_t n, NodeId node) {
-  for (size_t i = 0; i < n; i++)
-    if (nodes[i] == node) return true;
-  return false;
-}
-
 static bool agrees(const char *a, const char *b) { return a == NULL || b == NULL || graph_text_equal(a, b); }
 
 const NodeId *lineage_targets(Arena *arena, const Graph *graph, const Engine *engine, const char *target, size_t *ret_n,
@@ -28,15 +22,17 @@ const NodeId *lineage_targets(Arena *arena, const Graph *graph, const Engine *en
   *ret_n = 0;
   NodeId exact = graph_find(graph, &name, NULL);
   if (exact == GRAPH_NONE) return NULL;
+  bool *known = arena_array(arena, graph_count(graph), sizeof *known);
+  known[exact] = true;
   found = arena_grow(arena, found, 0, sizeof *found);
   found[(*ret_n)++] = exact;
   const char *others = NULL;
   for (uint32_t i = graph_chain(graph, name.table); i != GRAPH_NONE;) {
     const GraphKey *key = pieces_at(&graph->keys, i);
     i = key->same;
-    if (!agrees(key->name.schema, name.schema) || !agrees(key->name.database, name.database) ||
-        is_among(found, *ret_n, key->node))
+    if (!agrees(key->name.schema, name.schema) || !agrees(key->name.database, name.database) || known[key->node])
       continue;
+    known[key->node] = true;
     found = arena_grow(arena, found, *ret_n, sizeof *found);
     found[(*ret_n)++] = key->node;
     const char *text = graph_name_text(arena, &key->name);
@@ -99,7 +95,7 @@ static void find_undescribed(Arena *arena, const Graph *graph, BlastRadius *radi
   for (NodeId node = 0; node < graph_count(graph); node++) {
     const GraphNode *facts = graph_at(graph, node);
     if (facts->name.space == NULL || strcmp(facts->name.space, "dbt") != 0 || facts->name.table != NULL ||
-        facts->file != NULL)
+        strcmp(facts->shown, facts->name.id) != 0) /* what is described has a name */
       continue;
     if (n++ == 0) first = facts->name.id;
   }

@@ -106,9 +106,12 @@ Graph *graph_new(Arena *arena) {
 Arena *graph_arena(Graph *graph) { return graph->arena; }
 
 uint32_t graph_begin(Graph *graph, const GraphSource *source) {
-  /* The last bit stands for all that come after. */
+  /* The last bit stands for all that come after; what was wrong with one of them is kept. */
   if (graph->n_sources < GRAPH_MAX_SOURCES) graph->n_sources++;
   graph->current = (uint32_t)graph->n_sources - 1;
+  const GraphSource *before = &graph->sources[graph->current];
+  if (before->failed != NULL)
+    graph_blind(graph, "%s %s: %s", before->reader, before->path == NULL ? "" : before->path, before->failed);
   graph->sources[graph->current] = *source;
   return graph->current;
 }

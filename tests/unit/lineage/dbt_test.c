@@ -129,6 +129,9 @@ static void what_newer_versions_know_is_read(void **state) {
   assert_true(reads(scene.graph, "metric.flights.flights_flown", "semantic_model.flights.airport_facts"));
   assert_true(reads(scene.graph, "semantic_model.flights.airport_facts", "model.flights.airport_days"));
   assert_true(reads(scene.graph, "saved_query.flights.flights_by_month", "metric.flights.flights_flown"));
+  BlastRadius radius; /* every node that is named is described */
+  lineage_radius(&scene.arena, scene.graph, NULL, &(LineageAsk){.target = "analytics.daily_delays"}, &radius);
+  for (size_t i = 0; i < radius.n_blind; i++) assert_null(strstr(radius.blind[i], "no manifest describes"));
   assert_string_equal(model(scene.graph, "unit_test.flights.worst_days.a_cancelled_flight_is_not_punctual")->kind,
                       "test");
   end(&scene);

@@ -151,10 +151,15 @@ static void unknown_columns_of_a_source_stay_unknown(void **state) {
 static void many_sources_and_names_without_end(void **state) {
   ARENA_SCOPED arena = {0};
   Graph *graph = graph_new(&arena);
-  for (int i = 0; i < 100; i++) graph_begin(graph, &(GraphSource){.reader = "SQL text"});
+  for (int i = 0; i < 100; i++)
+    graph_begin(graph, &(GraphSource){.reader = "SQL text", .path = "p", .failed = i == 80 ? "odd" : NULL});
   for (int i = 0; i < 5000; i++) add_relation(graph, arena_printf(&arena, "s%d.t%d", i % 7, i));
   graph_finish(graph);
   assert_int_equal(graph_count(graph), 5000);
+  size_t n;
+  const char *const *blinds = graph_blinds(graph, &n);
+  assert_int_equal(n, 1);
+  assert_string_equal(blinds[0], "SQL text p: odd");
   for (int i = 0; i < 5000; i++)
     assert_int_equal(find_relation(&arena, graph, arena_printf(&arena, "T%d", i)), (NodeId)i);
   GraphName unknown = {.table = "nowhere"};
