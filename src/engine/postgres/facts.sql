@@ -342,17 +342,20 @@ ORDER BY 2, 1, 3
 
 -- name: view_reads
 -- What the views and materialized views read: view, kind, the table or view read, and which of its columns, NULL where a
--- whole row is taken or none is named. What is temporary is left out, and the schema of the ledger, $1.
-SELECT w.ev_class::regclass::text, CASE v.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END, d.refobjid::regclass::text,
-  CASE WHEN w.ev_action::text NOT LIKE '%:varattno 0 %' THEN array_agg(DISTINCT a.attname) FILTER (WHERE a.attname IS NOT NULL) END
-FROM pg_rewrite w JOIN pg_class v ON v.oid = w.ev_class AND v.relpersistence <> 't' AND v.relkind IN ('v', 'm')
-JOIN pg_namespace n ON n.oid = v.relnamespace AND n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', $1)
-JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid = 'pg_class'::regclass
-  AND d.refobjid <> w.ev_class
-JOIN pg_class r ON r.oid = d.refobjid AND r.relkind IN ('r', 'p', 'v', 'm', 'f')
+-- whole row is taken or none is named. What is temporary is left out, and the schema of the ledger, $1. A rule's tree is long:
+-- it is looked at once.
+WITH rule AS MATERIALIZED (
+  SELECT w.oid, w.ev_class, v.relkind, w.ev_action::text LIKE '%:varattno 0 %' AS whole
+  FROM pg_rewrite w JOIN pg_class v ON v.oid = w.ev_class AND v.relpersistence <> 't' AND v.relkind IN ('v', 'm')
+  JOIN pg_namespace n ON n.oid = v.relnamespace AND n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', $1)
+  WHERE w.ev_type = '1')
+SELECT r.ev_class::regclass::text, CASE r.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END, d.refobjid::regclass::text,
+  CASE WHEN NOT r.whole THEN array_agg(DISTINCT a.attname) FILTER (WHERE a.attname IS NOT NULL) END
+FROM rule r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+  AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> r.ev_class
+JOIN pg_class s ON s.oid = d.refobjid AND s.relkind IN ('r', 'p', 'v', 'm', 'f')
 LEFT JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND d.refobjsubid > 0
-WHERE w.ev_type = '1'
-GROUP BY w.oid, w.ev_class, v.relkind, d.refobjid, w.ev_action::text
+GROUP BY r.oid, r.ev_class, r.relkind, r.whole, d.refobjid
 ORDER BY 1, 3
 
 -- name: grantee
