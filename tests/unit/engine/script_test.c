@@ -52,7 +52,7 @@ static const char *scripts(Fixture *f, const char *const *texts, size_t n) {
       for (size_t r = 0; r < statement->n_reads; r++) {
         buf_printf(&out, " %s(", statement->reads[r].table);
         if (statement->reads[r].columns == NULL) buf_putc(&out, '*');
-        for (size_t c = 0; c < statement->reads[r].n; c++)
+        for (size_t c = 0; statement->reads[r].columns != NULL && c < statement->reads[r].n; c++)
           buf_printf(&out, "%s%s", c > 0 ? "," : "", statement->reads[r].columns[c]);
         buf_putc(&out, ')');
       }
