@@ -1,16 +1,22 @@
 # Judges each line before it is accepted, and, in lines that were judged harmless, what aliases and functions make of them.
 __tidegate_names() { [[ ${1//[\"\'\\]/} == *(airflow|dbt|sqlmesh|dagster|prefect|bqetl|luigi|flyte|kestra|mage|spark|backfill|psql|sqlite|duckdb|snow|clickhouse|mysql|curl|wget|http|xh |bq |astro|composer|mwaa|\$)* ]] }
+# Shows it below the line that is edited, or on the terminal.
+__tidegate_tell() {
+  if [[ -n ${WIDGET-} ]]; then zle -M "$1"; else print -u2 -r -- "$1"; fi
+}
 __tidegate_judge() {
   local said code
-  said=$(@TIDEGATE@ hook run zsh <<<"$1")
+  said=$(@TIDEGATE@ hook run zsh 2>&1 <<<"$1")
   code=$?
   if (( code == 0 )); then
     [[ $said != allowed* ]] || __tidegate_allowed=$HISTCMD
     return 0
   fi
-  (( code != 3 )) || return 1
-  __tidegate_names "$1" || return 0
-  print -u2 "tidegate: not run, because it could not be judged (exit status $code of "@TIDEGATE@")"
+  if (( code != 3 )); then
+    __tidegate_names "$1" || return 0
+    said="tidegate: not run, because it could not be judged (exit status $code of "@TIDEGATE@")"
+  fi
+  __tidegate_tell "$said"
   return 1
 }
 __tidegate_accept() {
@@ -18,7 +24,6 @@ __tidegate_accept() {
   local text=$PREBUFFER$BUFFER
   __tidegate_text=''
   if [[ $text == *[^[:space:]]* ]]; then
-    zle -I
     __tidegate_judge "$text" || return 1 # the line stays in the editor
     __tidegate_text=${text//[[:space:]]/}
   fi
