@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "base/process.h"
+#include "gate/hook/edit_int.h"
 #include "gate/hook/files.h"
 #include "gate/hook/hook.h"
 #include "gate/hook/install.h"
@@ -70,23 +71,14 @@ bool git_hook_uninstall(Arena *arena, const char *path, HookChange *ret, Error *
   return kept ? file_move(before, path, err) : file_delete(path, err);
 }
 
-/* The program in the line that calls it. */
-static const char *called(Arena *arena, const char *text, const char *lead, const char *tail) {
-  BUF_SCOPED out = {0};
-  const char *at = strstr(text, lead), *end = at == NULL ? NULL : strstr(at + strlen(lead), tail);
-  if (end == NULL) return "";
-  for (at += strlen(lead); at < end; at++)
-    if (*at == '\\' && at + 1 < end)
-      buf_putc(&out, *++at);
-    else if (*at != '\'')
-      buf_putc(&out, *at);
-  return arena_strdup(arena, buf_text(&out));
-}
-
 bool git_hook_look(Arena *arena, const char *path, const char **ret_binary, Error *err) {
   TextFile file;
   *ret_binary = NULL;
   if (!file_read(arena, path, &file, err)) return false;
-  if (file.exists && is_ours(&file, git_mark)) *ret_binary = called(arena, file.text, git_mark, " hook run git");
+  if (!file.exists || !is_ours(&file, git_mark)) return true;
+  const char *line = strstr(file.text, git_mark) + sizeof git_mark - 1, *end = strstr(line, " || exit 1\n");
+  const char *command = arena_strndup(arena, line, end == NULL ? 0 : (size_t)(end - line));
+  const char *binary = hook_program_of(arena, command, "git");
+  *ret_binary = binary == NULL ? "" : binary;
   return true;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gate/hook/edit_int.h"
 #include "gate/hook/files.h"
 #include "gate/hook/hook.h"
 #include "gate/hook/install.h"
@@ -74,14 +75,10 @@ bool shim_look(Arena *arena, const char *folder, const char *const **ret, size_t
     const char *path = arena_printf(arena, "%s/%s", folder, entry->d_name), *text;
     if (entry->d_name[0] == '.' || !is_shim(arena, path, &text)) continue;
     names[(*ret_n)++] = arena_strdup(arena, entry->d_name);
-    const char *at = strstr(text, lead), *end = at == NULL ? NULL : strstr(at, " hook run shim ");
-    if (end != NULL) {
-      char *word = arena_strndup(arena, at + strlen(lead), (size_t)(end - at) - strlen(lead)), *to = word;
-      for (const char *from = word; *from != '\0'; from++)
-        if (*from != '\'' && *from != '\\') *to++ = *from;
-      *to = '\0';
-      *ret_binary = word;
-    }
+    const char *at = strstr(text, lead), *end = at == NULL ? NULL : strstr(at, " -- ");
+    if (end == NULL) continue;
+    const char *command = arena_strndup(arena, at + strlen(lead), (size_t)(end - at) - strlen(lead));
+    *ret_binary = hook_program_of(arena, command, arena_printf(arena, "shim %s", entry->d_name));
   }
   closedir(directory);
   return true;
