@@ -107,13 +107,19 @@ const char *cascade_detail(Arena *arena, const CascadeStep *step, const char *ho
   return arena_printf(arena, "%s: %s", step->node->name, how);
 }
 
+/* By it the target's rows changed: what was done before it counts for nothing. */
+static bool is_publication(const EventRecord *event) {
+  return strcmp(event->what, state_name(STATE_swapped)) == 0 || strcmp(event->what, state_name(STATE_rolled_back)) == 0;
+}
+
 static bool read_events(Arena *arena, Engine *engine, Cascade *cascade, Error *err) {
   const EventRecord *events;
-  size_t n;
+  size_t n, first = 0;
   if (!engine->ops->ledger_events(engine, arena, cascade->record->id, &events, &n, err)) return false;
-  for (size_t i = 0; i < n; i++) {
-    if (events[i].at < cascade->since || strcmp(events[i].what, cascade_event) != 0 || events[i].detail == NULL)
-      continue;
+  for (size_t i = n; i > 0 && first == 0; i--)
+    if (is_publication(&events[i - 1])) first = i;
+  for (size_t i = first; i < n; i++) {
+    if (strcmp(events[i].what, cascade_event) != 0 || events[i].detail == NULL) continue;
     for (size_t k = 0; k < cascade->n; k++) {
       const char *name = cascade->steps[k].node->name;
       size_t length = strlen(name);
@@ -160,8 +166,11 @@ static bool read_children(Arena *arena, Engine *engine, Cascade *cascade, Error 
       if (step->table == NULL || step->child != NULL || strcmp(step->table, record->target) != 0 ||
           !follows(arena, record, cascade->record->id))
         continue;
+      /* Within the second of the publication it cannot be told which came first: then it is looked at again. */
+      bool done = is_done(record);
+      if (done && step->done == NULL && record->changed_at <= cascade->since) continue;
       step->child = record;
-      if (is_done(record)) step->done = arena_printf(arena, "backfill %s", record->id);
+      if (done) step->done = arena_printf(arena, "backfill %s", record->id);
     }
   }
   return true;

@@ -148,8 +148,8 @@ static int show_drafts(Session *session, const Cascade *cascade) {
 static bool backfill(Session *session, const Cascade *cascade, CascadeStep *step, Session *child, Error *err) {
   const char *how = NULL;
   if (!child_run(session, child, cascade, step, &how, err)) return false;
-  if (how == NULL) how = arena_printf(&session->arena, "backfill %s", child->record.id);
-  step->done = arena_strdup(&session->arena, how);
+  if (how == NULL) return note(session, step, arena_printf(&session->arena, "backfill %s", child->record.id), err);
+  step->done = how;
   return true;
 }
 

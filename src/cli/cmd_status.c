@@ -1,4 +1,7 @@
+#include <string.h>
+
 #include "cli/session.h"
+#include "view/cascade.h"
 #include "view/status.h"
 
 static int run(Session *session);
@@ -83,6 +86,16 @@ static void read_grain(Session *session, StatusFacts *facts) {
     zone_open(&session->arena, spec.production.when.zone.text, &facts->zone, &ignored);
 }
 
+/* What is still made from the old rows; false when there was no swap, or when it cannot be told any more. */
+static bool find_stale(Session *session, Cascade *ret) {
+  static const State states[] = {STATE_swapped, STATE_finished};
+  const char *state = session->record.state;
+  bool published = strcmp(state, state_name(states[0])) == 0 || strcmp(state, state_name(states[1])) == 0;
+  Error ignored;
+  return published && plan_load(&session->arena, session->engine, &session->record, &session->plan, &ignored) &&
+         cascade_make(&session->arena, session->engine, &session->plan, &session->record, ret, &ignored);
+}
+
 static int run(Session *session) {
   StatusFacts facts = {0};
   Error err;
@@ -91,12 +104,16 @@ static int run(Session *session) {
     return session_fail(session, &err);
   facts.record = &session->record;
   read_grain(session, &facts);
+  Cascade cascade;
+  bool stale = find_stale(session, &cascade);
   if (session->json) {
     Json json = session_object(session);
     view_status_json(&json, &session->arena, &facts);
+    if (stale) view_cascade_stale_json(&json, &cascade);
     session_object_end(session, &json);
   } else {
     view_status(&session->paint, &session->arena, &facts);
+    if (stale) view_cascade_stale(&session->paint, &session->arena, &cascade);
   }
   return session_flush(session);
 }

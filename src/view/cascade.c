@@ -57,6 +57,29 @@ void view_cascade(Paint *paint, Arena *arena, const Cascade *cascade) {
   for (size_t i = 0; i < radius->n_blind; i++) paint_line(paint, i == 0 ? "not read" : "", "%s", radius->blind[i]);
 }
 
+static bool is_left(const CascadeStep *step) {
+  return step->act != CASCADE_NOTHING && cascade_is_open(step) && !cascade_is_told(step);
+}
+
+void view_cascade_stale(Paint *paint, Arena *arena, const Cascade *cascade) {
+  enum { SHOWN = 12 };
+  const char *names = "";
+  size_t n = 0;
+  for (size_t i = 0; i < cascade->n; i++)
+    if (is_left(&cascade->steps[i]) && n++ < SHOWN)
+      names = arena_printf(arena, "%s%s%s", names, n == 1 ? "" : ", ", cascade->steps[i].node->name);
+  if (n == 0) return;
+  if (n > SHOWN) names = arena_printf(arena, "%s and %zu more", names, n - SHOWN);
+  paint_verdict(paint, STYLE_WARN, "stale", "%s. Next: tidegate cascade %s", names, cascade->record->id);
+}
+
+void view_cascade_stale_json(Json *json, const Cascade *cascade) {
+  json_array(json, "stale");
+  for (size_t i = 0; i < cascade->n; i++)
+    if (is_left(&cascade->steps[i])) json_text(json, NULL, cascade->steps[i].node->name);
+  json_array_end(json);
+}
+
 void view_cascade_step(Paint *paint, Arena *arena, const Cascade *cascade, const CascadeStep *step) {
   size_t number = (size_t)(step - cascade->steps) + 1;
   paint_styled(paint, STYLE_BOLD, arena_printf(arena, "%zu of %zu  %s", number, cascade->n, step->node->name));

@@ -12,6 +12,10 @@ void view_cascade(Paint *paint, Arena *arena, const Cascade *cascade);
 /* drafts: by step, the text of its spec; NULL, or NULL in it: none is shown. */
 void view_cascade_json(Json *json, const Cascade *cascade, const char *const *drafts);
 
+/* What is stale after a swap and what is to be typed; nothing when all is right. The JSON is an array of the names. */
+void view_cascade_stale(Paint *paint, Arena *arena, const Cascade *cascade);
+void view_cascade_stale_json(Json *json, const Cascade *cascade);
+
 /* One line before a step is begun. */
 void view_cascade_step(Paint *paint, Arena *arena, const Cascade *cascade, const CascadeStep *step);
 
