@@ -108,12 +108,16 @@ static bool read_range(Session *session, const char *target, LineageAsk *ask, Er
 }
 
 /* Columns that the table does not have would reach nothing, and look harmless. */
-static bool check_columns(const TableFacts *table, const LineageAsk *ask, Error *err) {
+static bool check_columns(Arena *arena, const TableFacts *table, const LineageAsk *ask, Error *err) {
+  const char *names = "";
   for (size_t i = 0; i < ask->n_columns; i++) {
     bool found = false;
     for (size_t c = 0; c < table->n_columns; c++) found |= strcasecmp(table->columns[c].name, ask->columns[i]) == 0;
-    if (!found)
-      return error_set(err, ERR_USAGE, "%s has no column %s, which --columns names", table->name, ask->columns[i]);
+    if (found) continue;
+    for (size_t c = 0; c < table->n_columns; c++)
+      names = arena_printf(arena, "%s%s%s", names, c == 0 ? "" : ", ", table->columns[c].name);
+    error_set(err, ERR_USAGE, "%s has no column %s, which --columns names", table->name, ask->columns[i]);
+    return error_hint(err, "it has %s", names);
   }
   return true;
 }
@@ -158,10 +162,10 @@ static bool ask_target(Session *session, const char *word, Asked *asked, Error *
   Error cause;
   LineageAsk *ask = &asked->lineage;
   ask->target = word;
-  if (!read_columns(session, ask, err)) return false;
+  if (!read_columns(session, ask, err) || !session->engine->ops->now(session->engine, &ask->now, err)) return false;
   if (session->engine->ops->describe_table(session->engine, &session->arena, word, &table, &cause)) {
     ask->target = table.name;
-    if (!check_columns(&table, ask, err) || !read_range(session, table.name, ask, err)) return false;
+    if (!check_columns(&session->arena, &table, ask, err) || !read_range(session, table.name, ask, err)) return false;
   } else if (cause.code == ERR_NOT_FOUND && args_value(session->args, "range") == NULL) {
     return ask_named(session, word, asked, &cause, err);
   } else {

@@ -16,7 +16,7 @@ enum {
   BOX = 42,
   BOX_LEAST = 120,
   NAME = 30,   /* columns of a name */
-  DETAIL = 36, /* columns of the line below it */
+  DETAIL = 46, /* columns of the line below it */
   HEADS = 118, /* where the picture begins, its heads above it */
   LEAST = 760,
   LIST_COLUMN = 460,

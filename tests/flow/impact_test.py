@@ -76,6 +76,7 @@ class Impact(Scene):
         self.assertIn("late_days", self.tidegate("impact", "daily", "--columns", "seats", "--all").out)
         fault = self.tidegate("impact", "daily", "--columns", "seets", code=USAGE)
         self.assertIn("daily has no column seets", fault.err)
+        self.assertIn("it has day, late, seats", fault.err)
 
     def test_a_backfill_gives_range_and_columns(self):
         spec = self.spec(SPEC)
@@ -129,6 +130,12 @@ class Dbt(Scene):
         self.assertEqual(sum("origin_scorecard" in line and "cascade" in line for line in tree.splitlines()), 1)
         self.assertRegex(tree, r"→ .*origin_scorecard \(under another\)")
         self.assertRegex(tree, r"(?m)^ +dbt manifest manifest.json: 16 models")
+        # A month has to be whole, a rolling week reaches six days on, and what accumulates goes up to today.
+        dates = {name.split(".")[-1]: (node["first"], node["last"]) for name, node in nodes.items()}
+        self.assertEqual(dates["monthly_delays"], ("2013-02", "2013-02"))
+        self.assertEqual(dates["rolling_week"], ("2013-02-01", "2013-03-06"))
+        self.assertEqual(dates["delay_to_date"][0], "2013-02-01")
+        self.assertGreater(dates["delay_to_date"][1], "2013-03-06")
         ends = {(edge["parent"], edge["child"]) for edge in facts["edges"]}
         self.assertTrue(all(facts["nodes"][near]["level"] < facts["nodes"][far]["level"] for near, far in ends))
 
