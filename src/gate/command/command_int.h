@@ -30,11 +30,13 @@ typedef struct CommandCase {
   const char *digest;        /* of the text */
   const char *pipeline_path; /* of tidegate.yaml; NULL: there is none */
   Spec pipeline;             /* its top; all zero when it was not read */
-  bool read, opened;         /* tidegate.yaml was looked for; the database was tried */
-  Error trouble;             /* why the database is not open; code ERR_NONE: it is, or was not tried */
-  Engine *engine;            /* NULL: not open */
-  Instant now;               /* by the database's clock */
-  bool listed;               /* the records were read */
+  Spec *entries;             /* of the targets in it; NULL: not read yet */
+  size_t n_entries;
+  bool read, opened; /* tidegate.yaml was looked for; the database was tried */
+  Error trouble;     /* why the database is not open; code ERR_NONE: it is, or was not tried */
+  Engine *engine;    /* NULL: not open */
+  Instant now;       /* by the database's clock */
+  bool listed;       /* the records were read */
   const BackfillRecord *records;
   size_t n_records;
   CommandTarget *targets;
@@ -61,7 +63,8 @@ typedef struct CommandRule {
 
 const CommandRule *command_rule_table(size_t *ret_n);
 
-/* Adds a reason, unless it stands there already; a hint is set on the reason added last. */
+/* Adds a reason, unless it stands there already or the rule has said so much that nobody reads on; a hint is set on the
+ * reason added last. */
 void command_because(CommandCase *c, const char *rule, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void command_advise(CommandCase *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Does any reason deny, whoever may be asked? */

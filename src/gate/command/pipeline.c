@@ -158,18 +158,26 @@ static void add_target(CommandCase *c, const char *table, const SpecJob *job, co
   if (per_date > target->per_date) target->per_date = per_date;
 }
 
+/* The targets' entries, read once: a line may start as many commands as a loop has turns. */
+static size_t read_entries(CommandCase *c) {
+  const char *const *names = NULL;
+  size_t n = 0;
+  Error ignored; /* the same file was read before */
+  if (c->entries != NULL) return c->n_entries;
+  spec_pipeline_targets(c->arena, c->pipeline_path, &names, &n, &ignored);
+  c->entries = arena_array(c->arena, n + 1, sizeof *c->entries);
+  for (size_t i = 0; i < n; i++)
+    if (spec_load_pipeline(c->arena, c->pipeline_path, names[i], &c->entries[c->n_entries], &ignored)) c->n_entries++;
+  return c->n_entries;
+}
+
 /* Calls `take` for each table that the command's name stands for: by the pipeline's jobs and by those of a target's
  * entry. SQL names the table itself: then it must be one that tidegate.yaml knows. */
 static bool each_table(CommandCase *c, const Trigger *trigger, const char *name,
                        void (*take)(CommandCase *, const char *, const SpecJob *, const Trigger *)) {
-  const char *const *names = NULL;
-  size_t n = 0;
-  Error ignored; /* the same file was read before */
   bool found = false, is_table = trigger_names_table(trigger->system);
-  spec_pipeline_targets(c->arena, c->pipeline_path, &names, &n, &ignored);
-  for (size_t i = 0; i <= n && !found; i++) {
-    Spec *spec = i == 0 ? &c->pipeline : arena_alloc(c->arena, sizeof *spec);
-    if (i > 0 && !spec_load_pipeline(c->arena, c->pipeline_path, names[i - 1], spec, &ignored)) continue;
+  for (size_t i = 0; !found && (i == 0 || i <= read_entries(c)); i++) {
+    const Spec *spec = i == 0 ? &c->pipeline : &c->entries[i - 1];
     for (size_t k = 0; k < spec->n_jobs; k++) {
       const SpecJob *job = &spec->jobs[k];
       if (!is_table && !stands_for(job, trigger, name)) continue;
@@ -181,9 +189,10 @@ static bool each_table(CommandCase *c, const Trigger *trigger, const char *name,
       }
     }
   }
-  for (size_t i = 0; i < n && is_table && !found; i++) {
-    if (!command_same_table(names[i], name)) continue;
-    take(c, names[i], NULL, trigger);
+  for (size_t i = 0; is_table && !found && i < read_entries(c); i++) {
+    const char *target = c->entries[i].target.text;
+    if (!command_same_table(target, name)) continue;
+    take(c, target, NULL, trigger);
     found = true;
   }
   return found;

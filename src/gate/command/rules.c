@@ -7,7 +7,7 @@
 
 /* The rules' table (rules.def), at the end, and those that need the text alone before it. */
 
-enum { REASON_TEXT = 2048 };
+enum { REASON_TEXT = 2048, MOST_REASONS = 10 };
 
 static const char *format_text(Arena *arena, const char *format, va_list args) {
   char text[REASON_TEXT];
@@ -22,8 +22,12 @@ void command_because(CommandCase *c, const char *rule, const char *format, ...) 
   va_start(args, format);
   const char *text = format_text(c->arena, format, args);
   va_end(args);
-  for (size_t i = 0; i < c->n; i++)
+  size_t said = 0;
+  for (size_t i = 0; i < c->n; i++) {
     if (strcmp(c->reasons[i].text, text) == 0) return;
+    said += strcmp(c->reasons[i].rule, rule) == 0;
+  }
+  if (said >= MOST_REASONS) return;
   c->reasons = arena_grow(c->arena, c->reasons, c->n, sizeof *c->reasons);
   c->reasons[c->n++] = (CommandReason){.rule = rule, .text = text};
 }

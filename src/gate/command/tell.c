@@ -40,13 +40,16 @@ static void put_lines(Buf *out, const char *margin, const char *text) {
   }
 }
 
+enum { MOST_SHOWN = 5 };
+
 static void put_head(const CommandVerdict *verdict, Buf *out) {
   ARENA_SCOPED arena = {0};
   static const char *const words[] = {
       [COMMAND_ALLOW] = "ALLOWED", [COMMAND_ASK] = "A PERSON DECIDES", [COMMAND_DENY] = "DENIED"};
   buf_puts(out, verdict->overridden ? "ALLOWED BY OVERRIDE" : words[verdict->decision]);
-  for (size_t i = 0; i < verdict->report.n; i++)
+  for (size_t i = 0; i < verdict->report.n && i < MOST_SHOWN; i++)
     buf_printf(out, "%s%s", i == 0 ? "  " : "; ", command_trigger_label(&arena, &verdict->report.items[i]));
+  if (verdict->report.n > MOST_SHOWN) buf_printf(out, " and %zu more", verdict->report.n - MOST_SHOWN);
   buf_putc(out, '\n');
 }
 

@@ -81,6 +81,20 @@ static void a_request_is_judged_as_it_was_understood(void **state) {
   assert_string_equal(verdict.reasons[0].rule, "dates");
 }
 
+/* A loop of many turns is many commands: they are judged in time, and not all of them are told. */
+static void a_long_loop_is_told_in_short(void **state) {
+  ARENA_SCOPED arena = {0};
+  BUF_SCOPED line = {0}, text = {0};
+  buf_puts(&line, "for d in");
+  for (int i = 0; i < 400; i++) buf_printf(&line, " job%d", i);
+  buf_puts(&line, "; do airflow dags backfill $d; done");
+  CommandVerdict verdict = judge(&arena, buf_text(&line), false);
+  command_text(&verdict, &text);
+  assert_int_equal(verdict.decision, COMMAND_DENY);
+  assert_true(verdict.report.n > 100 && verdict.n <= 20 && text.len < 8192);
+  assert_non_null(strstr(buf_text(&text), "more\n"));
+}
+
 static void the_verdict_is_told(void **state) {
   ARENA_SCOPED arena = {0};
   BUF_SCOPED text = {0}, json_text = {0};
@@ -110,6 +124,7 @@ int main(void) {
                                      cmocka_unit_test(the_text_decides_first),
                                      cmocka_unit_test(a_person_decides_where_one_can_be_asked),
                                      cmocka_unit_test(a_request_is_judged_as_it_was_understood),
+                                     cmocka_unit_test(a_long_loop_is_told_in_short),
                                      cmocka_unit_test(the_verdict_is_told),
                                      cmocka_unit_test(the_rules_are_listed)};
   return cmocka_run_group_tests(tests, make_folder, drop_folder);
