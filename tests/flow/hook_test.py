@@ -313,6 +313,60 @@ class Shells(Home):
         self.assertEqual(self.ran(), [])
 
 
+class Together(Flow, Home):
+    """A backfill that is proven, typed in a shell, past the shim: it runs once."""
+
+    LINE = "airflow dags backfill -s 2024-01-10 -e 2024-01-12 sales_daily"
+
+    def setUp(self):
+        Flow.setUp(self)
+        flow_folder = self.folder
+        Home.setUp(self)
+        self.addCleanup(subprocess.run, ["rm", "-rf", str(self.folder)], check=True)
+        self.folder = flow_folder
+        self.sql("CREATE TABLE sales(day TEXT NOT NULL, id INTEGER NOT NULL, net INTEGER, PRIMARY KEY (day, id));"
+                 "WITH RECURSIVE d(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM d WHERE i < 29) "
+                 "INSERT INTO sales SELECT date('2024-01-01', '+' || i || ' days'), i, 100 + i FROM d")
+        spec = self.spec("""
+            target: sales
+            range: 2024-01-10..2024-01-12
+            wrong: the rate was left out
+            correct: net is cents times rate
+            changes: net
+            checks: {rows: [net > 0]}
+            recompute: SELECT day, id, net * 3 AS net FROM sales WHERE day >= :from AND day < :to
+            """)
+        (self.folder / "tidegate.yaml").write_text(
+            f"database: {self.named}\njobs:\n  nightly: {{writes: [sales], names: [sales_daily], schedule: none, per_date: 10s}}\n")
+        self.tidegate("snapshot", spec)
+
+    def tearDown(self):
+        Flow.tearDown(self)
+
+    def once(self, name):
+        (self.home / f".{name}rc").write_text(f"PS1='{Terminal.PROMPT.decode()}'\nunset PROMPT_COMMAND\n")
+        self.run_in(BINARY, "hook", "install", name)
+        self.run_in(BINARY, "hook", "install", "shim", "airflow")
+        argv = ["bash", "--noprofile", "--rcfile", str(self.home / ".bashrc"), "-i"] if name == "bash" else ["zsh", "-d", "-i"]
+        env = {**self.env, "PATH": f"{self.home}/.local/share/tidegate/shims:{self.env['PATH']}"}
+        shell = Terminal(argv, env, self.folder)
+        self.addCleanup(shell.close)
+        stub = self.bin.parent / "ran"
+        self.assertNotIn("DENIED", shell.type(self.LINE))
+        self.assertEqual(stub.read_text(), f"ran {self.LINE.split(' ', 1)[1]}\n")
+        shell.until("check-owed", self.LINE)
+        self.assertEqual(len(stub.read_text().splitlines()), 1)
+        places = [row["place"] for row in self.tidegate("gate", "log", "--json").json["verdicts"] if row["verdict"] == "allow"]
+        self.assertEqual(places, ["shim", name])
+
+    def test_bash(self):
+        self.once("bash")
+
+    @unittest.skipUnless(shutil.which("zsh"), "script/deps check installs zsh")
+    def test_zsh(self):
+        self.once("zsh")
+
+
 class Commits(Flow):
     """Backfill files in real commits, judged as git has them."""
 
