@@ -59,15 +59,16 @@ static bool reads_itself(Arena *arena, Engine *engine, const CascadeStep *step) 
 static void choose_backfill(Arena *arena, Engine *engine, const Graph *graph, CascadeStep *step) {
   const GraphNode *node = graph_at(graph, step->node->id);
   const char *compiled = node->sql != NULL ? node->sql : lineage_compiled(arena, graph, step->node->id);
+  /* In a folder of its own: dbt run leaves out of its manifest the SQL of what it did not run. */
+  static const char recompile[] = "dbt compile --full-refresh --target-path lineage";
   step->act = CASCADE_BACKFILL;
   step->sql = cascade_query(arena, compiled);
   if (step->sql == NULL && is_model(node))
-    by_hand(step, "the manifest holds no SQL of it", "dbt compile --full-refresh");
+    by_hand(step, "the manifest holds no SQL of it", recompile);
   else if (step->sql == NULL)
     by_hand(step, "no SQL of it is known: write a spec for it", NULL);
   else if (is_model(node) && !node->reads_itself && reads_itself(arena, engine, step))
-    by_hand(step, "its SQL in the manifest gives only what is new: it was compiled without --full-refresh",
-            "dbt compile --full-refresh");
+    by_hand(step, "its SQL in the manifest gives only what is new: it was compiled without --full-refresh", recompile);
 }
 
 static bool choose(Arena *arena, Engine *engine, const Graph *graph, CascadeStep *step, Error *err) {
