@@ -95,18 +95,19 @@ static void finish_edges(Graph *graph, const NodeId *final) {
   }
   Before before = {0};
   GraphEdge **drafts = sorted_drafts(graph, n_nodes);
-  graph->edges = arena_array(graph->arena, graph->drafts.n + 1, sizeof *graph->edges);
+  GraphEdge *edges = arena_array(graph->arena, graph->drafts.n + 1, sizeof *edges);
   for (size_t i = 0; i < graph->drafts.n; i++) {
-    GraphEdge *last = n == 0 ? NULL : &graph->edges[n - 1];
+    GraphEdge *last = n == 0 ? NULL : &edges[n - 1];
     if (drafts[i]->parent == drafts[i]->child)
       graph_facts(graph, drafts[i]->child)->reads_itself = true;
     else if (last != NULL && last->parent == drafts[i]->parent && last->child == drafts[i]->child)
       merge_edge(graph->arena, last, drafts[i], &before);
     else {
-      graph->edges[n++] = *drafts[i];
+      edges[n++] = *drafts[i];
       before = (Before){.source = drafts[i]->source, .unknown = drafts[i]->columns == NULL};
     }
   }
+  graph->edges = edges;
   graph->n_edges = n;
   index_edges(graph, n_nodes);
 }

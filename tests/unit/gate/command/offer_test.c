@@ -217,6 +217,7 @@ static void check_file(const char *name, int column, size_t *ret_dated, size_t *
     char *rest = row, *field = strsep(&rest, "\n");
     rest = field;
     for (int i = 0; i <= column && rest != NULL; i++) field = strsep(&rest, "\t");
+    if (field == NULL) continue;
     bool drafted;
     *ret_dated += check_command(unescape(&arena, field), &drafted);
     *ret_drafted += drafted;

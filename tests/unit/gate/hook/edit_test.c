@@ -45,23 +45,24 @@ static const char *found(Arena *arena, const char *place, const char *text) {
 }
 
 /* Files as people have them: indentation, comments, line ends, neighbours. */
-static const char *const json[] = {"{\n}\n",
-                                   "{}",
-                                   "{ \"model\": \"opus\" }",
-                                   "{\"a\":1,\"b\":[1,2,{\"c\":null}]}",
-                                   "{\n  \"model\": \"opus\",\n  \"permissions\": {\"allow\": [\"Bash(ls:*)\"]}\n}\n",
-                                   "{\n\t\"model\": \"opus\" // why\n\t/* more */\n}\n",
-                                   "// top\n{\n    \"a\": \"//x\", // y\n    \"b\": [1, 2,],\n}\n",
-                                   "{\r\n  \"a\": 1\r\n}\r\n",
-                                   "\xEF\xBB\xBF{\n  \"t\u00e9\": \"\u20ac\",\n  \"x\": \"\\\"/*\"\n}",
-                                   "{\n  \"hooks\": {\n    \"PostToolUse\": [\n      {\"matcher\": \"Edit\", "
-                                   "\"hooks\": [{\"type\": \"command\", \"command\": "
-                                   "\"fmt\"}]}\n    ]\n  },\n  \"z\": 1\n}\n",
-                                   "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\", \"hooks\": "
-                                   "[{\"type\": \"command\", \"command\": "
-                                   "\"other\"}]} // theirs\n    ],\n    \"BeforeTool\": [{\"hooks\":[]}], "
-                                   "\"beforeShellExecution\": [{\"command\": \"x\"}],\n"
-                                   "    \"beforeMCPExecution\": [{\"command\": \"x\"}]\n  }, \"version\": 1\n}\n"};
+static const char *const json[] = {
+    "{\n}\n",
+    "{}",
+    "{ \"model\": \"opus\" }",
+    "{\"a\":1,\"b\":[1,2,{\"c\":null}]}",
+    "{\n  \"model\": \"opus\",\n  \"permissions\": {\"allow\": [\"Bash(ls:*)\"]}\n}\n",
+    "{\n\t\"model\": \"opus\" // why\n\t/* more */\n}\n",
+    "// top\n{\n    \"a\": \"//x\", // y\n    \"b\": [1, 2,],\n}\n",
+    "{\r\n  \"a\": 1\r\n}\r\n",
+    "\xEF\xBB\xBF{\n  \"t\u00e9\": \"\u20ac\",\n  \"x\": \"\\\"/*\"\n}",
+    ("{\n  \"hooks\": {\n    \"PostToolUse\": [\n      {\"matcher\": \"Edit\", "
+     "\"hooks\": [{\"type\": \"command\", \"command\": "
+     "\"fmt\"}]}\n    ]\n  },\n  \"z\": 1\n}\n"),
+    ("{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\", \"hooks\": "
+     "[{\"type\": \"command\", \"command\": "
+     "\"other\"}]} // theirs\n    ],\n    \"BeforeTool\": [{\"hooks\":[]}], "
+     "\"beforeShellExecution\": [{\"command\": \"x\"}],\n"
+     "    \"beforeMCPExecution\": [{\"command\": \"x\"}]\n  }, \"version\": 1\n}\n")};
 
 static const char *const blocks[] = {"",
                                      "\n",
