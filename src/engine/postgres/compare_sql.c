@@ -116,16 +116,36 @@ static const char *recomputed_facts(Compare *compare, bool both) {
 
 const char *compare_recomputed_facts(Compare *compare) { return recomputed_facts(compare, false); }
 
+/* Is a column never NULL, and compared by its own equality? That is cheaper to ask than IS DISTINCT FROM. */
+static bool is_strict(const Compare *compare, size_t column) {
+  return compare->job->shape->columns[column].not_null && !compare->sql.columns[column].as_text && !compare->tolerant;
+}
+
+/* A column's value is another one in the rows s and p. Of a strict column it is NULL where one of them is missing. */
+static const char *pair_differs(Compare *compare, size_t column) {
+  const char *s = compare_column(compare, "s", "", column), *p = compare_column(compare, "p", "", column);
+  if (is_strict(compare, column))
+    return arena_printf(compare->arena, "NOT (%s%s = %s)", s, compare->sql.columns[column].collate, p);
+  return shape_differs(compare->arena, &compare->sql, column, s, p);
+}
+
+/* Some column's. */
+static const char *pairs_differ(Compare *compare) {
+  BUF_SCOPED out = {0};
+  const ShapeSql *sql = &compare->sql;
+  for (size_t i = 0; i < sql->n_given; i++)
+    if (!sql->shape->columns[sql->given[i]].key) buf_printf(&out, " OR %s", pair_differs(compare, sql->given[i]));
+  return arena_strdup(compare->arena, buf_text(&out));
+}
+
 /* A column's value is another one in the two rows of a key. `both`: they are s and p, of which one may be missing. */
 static const char *column_changes(Compare *compare, size_t column, bool both) {
-  const ShapeSql *sql = &compare->sql;
   Arena *arena = compare->arena;
-  const char *new_value = compare_column(compare, both ? "s" : "r", both ? "" : "new_", column);
-  const char *old_value = compare_column(compare, both ? "p" : "r", both ? "" : "old_", column);
-  if (both && compare->job->shape->columns[column].not_null && !sql->columns[column].as_text && !compare->tolerant)
-    return arena_printf(arena, "NOT (%s%s = %s)", new_value, sql->columns[column].collate, old_value);
-  const char *differs = shape_differs(arena, sql, column, new_value, old_value);
-  return arena_printf(arena, "%s AND %s", both ? COMPARE_MATCHED : "r.op IN ('U', 'M')", differs);
+  if (both && is_strict(compare, column)) return pair_differs(compare, column);
+  if (both) return arena_printf(arena, "%s AND %s", COMPARE_MATCHED, pair_differs(compare, column));
+  return arena_printf(arena, "r.op IN ('U', 'M') AND %s",
+                      shape_differs(arena, &compare->sql, column, compare_column(compare, "r", "new_", column),
+                                    compare_column(compare, "r", "old_", column)));
 }
 
 /* The facts of the differences: rows r of the change set's form, or with `both` the two sides that r was made of. */
@@ -138,7 +158,7 @@ static const char *differences_facts(Compare *compare, bool both) {
     buf_printf(&out,
                "ARRAY[count(*) FILTER (WHERE p.tidegate_tid IS NULL)::numeric, count(*) FILTER (WHERE %s AND "
                "(false%s)), count(*) FILTER (WHERE s.tidegate_here IS NULL), 0, ",
-               COMPARE_MATCHED, differs_sql(compare));
+               COMPARE_MATCHED, pairs_differ(compare));
   else
     buf_puts(&out,
              "ARRAY[count(*) FILTER (WHERE r.op = 'I')::numeric, count(*) FILTER (WHERE r.op = 'U'), "
