@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "view/runbook_page.h"
+#include "view/xml.h"
 
 /* One file, no script, nothing from elsewhere: the policy says so to the browser too. */
 static const char head[] =
@@ -51,26 +52,11 @@ static const char head[] =
     "{ break-inside: avoid; } a { color: inherit; text-decoration: none; } main, nav { max-width: none; } }\n"
     "</style>\n";
 
-static void escaped(Buf *out, const char *text) {
-  for (; *text != '\0'; text++) {
-    const char *name = *text == '&'    ? "&amp;"
-                       : *text == '<'  ? "&lt;"
-                       : *text == '>'  ? "&gt;"
-                       : *text == '"'  ? "&quot;"
-                       : *text == '\'' ? "&#39;"
-                                       : NULL;
-    if (name != NULL)
-      buf_puts(out, name);
-    else
-      buf_putc(out, *text);
-  }
-}
-
 static void line(Buf *out, Arena *arena, const char *text) {
   PageRun run;
   while (page_next_run(&text, &run)) {
     buf_puts(out, run.typed ? "<code>" : "");
-    escaped(out, page_shown(arena, run.text, run.n, false));
+    xml_escape(out, page_shown(arena, run.text, run.n, false));
     buf_puts(out, run.typed ? "</code>" : "");
   }
 }
@@ -114,7 +100,7 @@ static void put(Buf *out, Arena *arena, const Page *page, size_t i) {
   }
   if (block->kind == PAGE_CODE) {
     buf_printf(out, "<pre tabindex=\"0\"><code class=\"language-%s\">", block->label);
-    escaped(out, page_shown(arena, block->text, strlen(block->text), true));
+    xml_escape(out, page_shown(arena, block->text, strlen(block->text), true));
     buf_puts(out, "</code></pre>\n");
     return;
   }
@@ -133,7 +119,7 @@ static void put(Buf *out, Arena *arena, const Page *page, size_t i) {
 void page_html(Buf *out, Arena *arena, const Page *page, const char *mark) {
   const char *title = page->n > 0 ? page->blocks[0].text : "";
   buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
-  for (PageRun run; page_next_run(&title, &run);) escaped(out, page_shown(arena, run.text, run.n, false));
+  for (PageRun run; page_next_run(&title, &run);) xml_escape(out, page_shown(arena, run.text, run.n, false));
   buf_printf(out, "</title>\n%s", head);
   if (mark != NULL) buf_printf(out, "<!-- %s -->\n", mark);
   buf_puts(out, "</head>\n<body>\n<main>\n<h1>");

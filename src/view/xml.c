@@ -2,7 +2,7 @@
 
 #include "view/paint.h"
 
-static void put_safe(Buf *out, const char *text) {
+void xml_escape(Buf *out, const char *text) {
   for (; *text != '\0'; text++) {
     const char *name = *text == '&'    ? "&amp;"
                        : *text == '<'  ? "&lt;"
@@ -20,11 +20,11 @@ static void put_safe(Buf *out, const char *text) {
 void xml_put(Buf *out, const char *text) {
   BUF_SCOPED safe = {0};
   paint_escape(&safe, text);
-  put_safe(out, buf_text(&safe));
+  xml_escape(out, buf_text(&safe));
 }
 
 void xml_put_cut(Buf *out, const char *text, size_t columns) {
   BUF_SCOPED safe = {0};
   paint_cut(&safe, text, columns);
-  put_safe(out, buf_text(&safe));
+  xml_escape(out, buf_text(&safe));
 }

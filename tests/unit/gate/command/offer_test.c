@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "gate/trigger/cases.h"
 #include "plan/plan.h"
 
 /* ---- the line ---------------------------------------------------------------------------------------------------- */
@@ -193,37 +194,15 @@ static size_t check_command(const char *command, bool *ret_drafted) {
   return 1;
 }
 
-static char *unescape(Arena *arena, const char *text) {
-  char *copy = arena_strdup(arena, text), *to = copy;
-  for (; *text != '\0'; text++) {
-    if (*text == '\\' && text[1] != '\0' && strchr("nt\\", text[1]) != NULL)
-      *to++ = *++text == 'n' ? '\n' : *text == 't' ? '\t' : '\\';
-    else
-      *to++ = *text;
-  }
-  *to = '\0';
-  return copy;
-}
-
 /* `column`: the field of a line that holds the command; counts those with dates, and those that were drafted. */
 static void check_file(const char *name, int column, size_t *ret_dated, size_t *ret_drafted) {
   ARENA_SCOPED arena = {0};
-  const char *folder = getenv("TIDEGATE_CASES");
-  FILE *file = fopen(arena_printf(&arena, "%s/%s", folder == NULL ? "tests/cases" : folder, name), "rb");
-  assert_non_null(file);
-  char *row = NULL;
-  size_t room = 0;
-  while (getline(&row, &room, file) > 0) {
-    char *rest = row, *field = strsep(&rest, "\n");
-    rest = field;
-    for (int i = 0; i <= column && rest != NULL; i++) field = strsep(&rest, "\t");
-    if (field == NULL) continue;
+  char *at = read_cases(&arena, name), *fields[16];
+  for (size_t n; (n = next_row(&at, fields, 16)) > 0;) {
     bool drafted;
-    *ret_dated += check_command(unescape(&arena, field), &drafted);
+    *ret_dated += check_command(unescape(&arena, fields[(size_t)column < n ? (size_t)column : n - 1]), &drafted);
     *ret_drafted += drafted;
   }
-  free(row);
-  fclose(file);
 }
 
 static void a_drafted_command_names_exactly_its_batch(void **state) {
