@@ -394,9 +394,9 @@ void finder_command(void *finder, ShellRun *run, const ShellCommand *command) {
     unknown(f, run, "\1", command);
   } else if (word_in(program, shells)) {
     shell_program(f, run, command);
-  } else if (commands_judge(f, program, args) || wrappers_judge(f, run, program, command) ||
-             http_judge(f, program, command) || sql_judge(f, run, program, command) ||
-             runner(f, run, program, command)) {
+  } else if (commands_judge(f, program, settings_as_flags(f, run, program, args)) ||
+             wrappers_judge(f, run, program, command) || http_judge(f, program, command) ||
+             sql_judge(f, run, program, command) || runner(f, run, program, command)) {
     if (f->n == before) launcher(f, program, command);
   } else if (source(f, program, command)) {
     return;

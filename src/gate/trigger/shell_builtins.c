@@ -48,9 +48,21 @@ void shell_run_setting(ShellRun *run, const char *setting) {
                                       "GIT_PAGER", "GIT_SSH",  "GIT_SSH_COMMAND", "BROWSER",  "PROMPT_COMMAND",
                                       "BASH_ENV",  "LESSOPEN", "GIT_ASKPASS"};
   const char *equals = strchr(setting, '=');
+  if (run->n_settings < SHELL_MAX_NAMES) {
+    run->settings = arena_grow(run->arena, run->settings, run->n_settings, sizeof *run->settings);
+    run->settings[run->n_settings++] = setting;
+  }
   for (size_t i = 0; equals != NULL && i < sizeof names / sizeof *names; i++)
     if (strlen(names[i]) == (size_t)(equals - setting) && strncmp(setting, names[i], strlen(names[i])) == 0)
       shell_run_text(run, equals + 1, (ShellInput){0});
+}
+
+const char *shell_run_value(const ShellRun *run, const char *name) {
+  size_t n = strlen(name);
+  for (size_t i = run->n_settings; i > 0; i--)
+    if (strncmp(run->settings[i - 1], name, n) == 0 && run->settings[i - 1][n] == '=')
+      return run->settings[i - 1] + n + 1;
+  return NULL;
 }
 
 /* ---- builtins ---------------------------------------------------------------------------------------------------- */

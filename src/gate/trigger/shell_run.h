@@ -52,6 +52,11 @@ void shell_run_words(ShellRun *run, const char *const *words, size_t n, ShellInp
 /* Not everything could be followed; the first reason stays. */
 void shell_doubt(ShellRun *run, const char *why);
 
+/* NAME=value, also for one command alone: noted, and run where other programs run such a value: EDITOR and the like. */
+void shell_run_setting(ShellRun *run, const char *setting);
+/* The value that the text gave to a name last; NULL: none. */
+const char *shell_run_value(const ShellRun *run, const char *name);
+
 /* A file that this text wrote, or a pipe /dev/fd/N: its contents; NULL when nothing is known of it. */
 const char *shell_run_file(const ShellRun *run, const char *name);
 

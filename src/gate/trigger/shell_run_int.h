@@ -40,6 +40,8 @@ struct ShellRun {
   ShellVariable *variables;
   size_t n_variables;
   ShellTable functions, aliases, files;
+  const char **settings; /* NAME=value, in their order */
+  size_t n_settings;
   ShellFields arguments;      /* $1 … */
   bool has_arguments;         /* inside a function, or after `set` */
   size_t steps, pipes, bytes; /* bytes: of all words so far */
@@ -75,8 +77,6 @@ void shell_name(ShellRun *run, ShellTable *table, ShellNamed item);
 
 /* shell_builtins.c: what the shell itself does by a command. True: nothing else is to be told of it. */
 bool shell_builtin(ShellRun *run, const ShellCommand *command);
-/* NAME=value of a variable whose value other programs run: EDITOR and the like. */
-void shell_run_setting(ShellRun *run, const char *setting);
 /* What a redirection or tee writes, behind what was there: whether that stays is not looked at. */
 void shell_write_file(ShellRun *run, const char *name, const ShellOutput *printed);
 /* NAME=…, NAME+=…, NAME=(…). */

@@ -69,6 +69,12 @@ void commands_scan(Finder *f, const char *code, const char *language);
 /* Airflow's arguments from elsewhere: Composer, Amazon's, Astronomer's. */
 void commands_airflow(Finder *f, const char *system, Argv args);
 
+/* settings.c */
+
+/* The arguments, and behind them the flags that the program takes from what the text put into its environment: what is
+ * given as a flag wins. */
+Argv settings_as_flags(Finder *f, const ShellRun *run, const char *program, Argv args);
+
 /* wrappers.c: programs that run what their arguments say. */
 bool wrappers_judge(Finder *f, ShellRun *run, const char *program, const ShellCommand *command);
 bool wrappers_know(const char *program);

@@ -221,6 +221,8 @@ static bool use_wrapper(Finder *f, ShellRun *run, const Wrapper *w, Argv args, S
       ended = i > at && strcmp(args.words[i - 1], "--") == 0;
     }
   }
+  for (size_t k = begin; k < i && k < args.n; k++)
+    if (is_assignment(args.words[k])) shell_run_setting(run, args.words[k]);
   if (code != NULL) shell_run_text(run, code, input);
   if (code == NULL && i <= args.n) run_rest(f, run, w, (Argv){args.words + i, args.n - i}, input);
   bool known = code != NULL || (i < args.n && finder_knows(word_base(f->arena, args.words[i])));
