@@ -273,6 +273,17 @@ static void awk(Finder *f, const ShellCommand *command) {
   }
 }
 
+/* sed's command e, behind an address or another command, runs what stands behind it. */
+static void sed(Finder *f, ShellRun *run, const ShellCommand *command) {
+  for (size_t i = 1; i < command->n; i++)
+    for (const char *code = command->argv[i], *at = code; (at = strstr(at, "e ")) != NULL; at += 2) {
+      const char *rest = at + 2, *before = at;
+      while (before > code && before[-1] == ' ') before--;
+      if (before > code && strchr("0123456789$/;{}!\n", before[-1]) == NULL) continue;
+      if (text_has_trigger_word(rest, strlen(rest))) shell_run_text(run, rest, (ShellInput){0});
+    }
+}
+
 /* ---- a program that is not known --------------------------------------------------------------------------------- */
 
 static bool runs_something(Arena *arena, const char *word) {
@@ -364,7 +375,8 @@ static bool launcher(Finder *f, const char *program, const ShellCommand *command
                    {"helm", "install upgrade", 1},
                    {"docker podman nerdctl docker-compose podman-compose", "run up start", 1},
                    {"gcloud", "execute submit run", 1},
-                   {"aws", "submit-job invoke start-execution start-job-run run-task", 1},
+                   {"az", "invoke create start", 1},
+                   {"aws", "submit-job invoke start-execution start-job-run run-task send-command", 1},
                    {"databricks", "run-now submit", 1},
                    {"ansible-playbook npx bunx java", NULL, 1},
                    {"go cargo", "run", 1}};
@@ -406,6 +418,8 @@ void finder_command(void *finder, ShellRun *run, const ShellCommand *command) {
     interpreter(f, run, program, command);
   } else if (word_in(program, "awk gawk mawk nawk")) {
     awk(f, command);
+  } else if (word_in(program, "sed gsed")) {
+    sed(f, run, command);
   } else if (!launcher(f, program, command) && !word_in(program, harmless)) {
     unknown(f, run, program, command);
   }

@@ -46,7 +46,7 @@ void shell_assign(ShellRun *run, const ShellWord *word) {
 void shell_run_setting(ShellRun *run, const char *setting) {
   static const char *const names[] = {"EDITOR",    "VISUAL",   "PAGER",           "MANPAGER", "GIT_EDITOR",
                                       "GIT_PAGER", "GIT_SSH",  "GIT_SSH_COMMAND", "BROWSER",  "PROMPT_COMMAND",
-                                      "BASH_ENV",  "LESSOPEN", "GIT_ASKPASS"};
+                                      "BASH_ENV",  "LESSOPEN", "GIT_ASKPASS",     "PS4"};
   const char *equals = strchr(setting, '=');
   if (run->n_settings < SHELL_MAX_NAMES) {
     run->settings = arena_grow(run->arena, run->settings, run->n_settings, sizeof *run->settings);
