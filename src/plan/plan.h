@@ -27,6 +27,8 @@ typedef struct SourceFacts {
   const Instant *dates_missing; /* the first 20 */
   size_t n_missing;
   int64_t missing;
+  bool dated;      /* its newest date is known: an index or a small table tells it */
+  Instant newest;  /* the date of its last rows, also behind the range */
   int64_t at_risk; /* of the missing: production has rows on that date, and it is not declared to be emptied */
 } SourceFacts;
 

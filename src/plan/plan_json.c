@@ -68,6 +68,10 @@ static void put_sources(const Plan *plan, Json *json) {
       json_null(json, "dates_present");
     else
       json_int(json, "dates_present", source->dates_present);
+    if (source->dated)
+      plan_json_date(plan, json, "newest", source->newest);
+    else
+      json_null(json, "newest");
     json_int(json, "missing", source->missing);
     json_int(json, "at_risk", source->at_risk);
     json_array(json, "dates_missing");

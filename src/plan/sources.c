@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -111,6 +112,7 @@ typedef struct Look {
   const QueryRead *read; /* the columns that the recompute reads of it; NULL for a command */
   size_t column;
   DateCodec codec;
+  const char *newest; /* the column's highest value as a text; NULL: not known */
 } Look;
 
 static size_t find_column(const TableFacts *table, const char *name) {
@@ -144,6 +146,7 @@ static bool try_column(Look *look, size_t column, bool named, bool *ret, Error *
   if (hours_of_days || plan_bad_sample(&codec, &seen.profile) != NULL) return true;
   look->codec = codec;
   look->column = column;
+  look->newest = seen.profile.highest;
   *ret = true;
   return true;
 }
@@ -180,6 +183,13 @@ static bool inferred_column(Look *look, SourceFacts *source, bool *ret, Error *e
 }
 
 /* ---- measuring: the dates ---- */
+
+static void read_newest(const Look *look, SourceFacts *source) {
+  if (look->newest == NULL) return;
+  bool number = look->codec.kind == UNIX_SECONDS || look->codec.kind == UNIX_MILLIS;
+  source->dated = number ? datecodec_from_int(&look->codec, strtoll(look->newest, NULL, 10), &source->newest)
+                         : datecodec_from_text(&look->codec, look->newest, strlen(look->newest), &source->newest);
+}
 
 /* The plan's range by the source's own zone: the same days by name. */
 static bool source_range(const Look *look, DateRange *ret, Error *err) {
@@ -252,6 +262,7 @@ static bool measure_source(Arena *arena, Engine *engine, Plan *plan, const Query
     return true;
   }
   source->date_column = look.table.columns[look.column].name;
+  read_newest(&look, source);
   if (!count_source(&look, source, err)) return false;
   if (source->missing > source->at_risk)
     plan_warn(arena, plan, "%s has no rows for %lld of the dates; production has none there either, or they may go",

@@ -53,6 +53,11 @@ static const char *missing_text(Arena *arena, const Plan *plan, const SourceFact
   return source->missing > 3 ? arena_printf(arena, "%s …", text) : text;
 }
 
+/* How fresh a source is: production cannot be newer than what it is made of. */
+static const char *newest_text(Arena *arena, const Plan *plan, const SourceFacts *source) {
+  return source->dated ? arena_printf(arena, "; newest %s", words_date(arena, plan, source->newest)) : "";
+}
+
 static void put_reads(Paint *paint, Arena *arena, const Plan *plan) {
   const char *label = "reads";
   for (size_t i = 0; i < plan->n_sources; i++, label = "") {
@@ -61,11 +66,12 @@ static void put_reads(Paint *paint, Arena *arena, const Plan *plan) {
       paint_line(paint, label, "%s: its dates were not counted%s", source->table,
                  source->date_column == NULL ? " (no date column known: name it under `sources`)" : "");
     else if (source->missing == 0)
-      paint_line(paint, label, "%s: all %s present", source->table, words_count(arena, plan->n_dates, "date", "dates"));
+      paint_line(paint, label, "%s: all %s present%s", source->table,
+                 words_count(arena, plan->n_dates, "date", "dates"), newest_text(arena, plan, source));
     else
-      paint_line(paint, label, "%s: %" PRId64 " of %s missing: %s%s", source->table, source->missing,
+      paint_line(paint, label, "%s: %" PRId64 " of %s missing: %s%s%s", source->table, source->missing,
                  words_count(arena, plan->n_dates, "date", "dates"), missing_text(arena, plan, source),
-                 risk_text(arena, source));
+                 risk_text(arena, source), newest_text(arena, plan, source));
   }
   if (plan->n_sources == 0) paint_line(paint, label, "no table that could be looked at");
   if (plan->overlay) paint_line(paint, "", "itself: batches go in date order, each sees the ones before it");

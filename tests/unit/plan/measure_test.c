@@ -41,11 +41,14 @@ static void missing_source_dates_are_listed(void **state) {
   assert_int_equal(plan.n_sources, 1);
   assert_string_equal(plan.sources[0].date_column, "day");
   assert_int_equal(plan.sources[0].dates_present, 3);
+  assert_true(plan.sources[0].dated);
+  assert_int_equal(plan.sources[0].newest, INT64_C(1710028800)); /* 10 March, behind the range */
   run(f, "DELETE FROM orders WHERE day >= '2024-03-06'; DELETE FROM sales WHERE day = '2024-03-07'");
   plan = measured(f, GOOD);
   assert_int_equal(plan.sources[0].dates_present, 1);
   assert_int_equal(plan.sources[0].missing, 2);
   assert_int_equal(plan.sources[0].dates_missing[0], plan.dates[1].date);
+  assert_int_equal(plan.sources[0].newest, plan.dates[0].date);
   assert_int_equal(plan.sources[0].at_risk, 1); /* production has no rows on the other */
   plan = measured(f, GOOD "allow: {emptied_dates: [2024-03-06]}\n");
   assert_int_equal(plan.sources[0].at_risk, 0);

@@ -81,8 +81,13 @@ static void faults_that_were_measured_are_shown(void **state) {
   Plan plan = scene_plan();
   static const Instant missing[] = {INT64_C(1359763200)};
   static const Example examples[] = {{.date = "2013-01-25", .key = "UA", .column = "delay", .new_value = "1.5"}};
-  const SourceFacts source = {
-      .table = "flights\x1b[1m", .dates_present = 2, .dates_missing = missing, .n_missing = 1, .missing = 1};
+  const SourceFacts source = {.table = "flights\x1b[1m",
+                              .dates_present = 2,
+                              .dates_missing = missing,
+                              .n_missing = 1,
+                              .missing = 1,
+                              .dated = true,
+                              .newest = INT64_C(1388448000)};
   plan.sources = &source;
   plan.control.same = 221;
   plan.control.differing = 1;
@@ -94,7 +99,7 @@ static void faults_that_were_measured_are_shown(void **state) {
                          "control   25–31 Jan NOT reproduced: 221 of 222 rows identical\n"
                          "          date        key  column  old   new\n"
                          "          2013-01-25  UA   delay   NULL  1.5\n"));
-  assert_non_null(strstr(text, "reads     flights\\x1b[1m: 1 of 3 dates missing: 2 Feb\n"));
+  assert_non_null(strstr(text, "reads     flights\\x1b[1m: 1 of 3 dates missing: 2 Feb; newest 31 Dec\n"));
 }
 
 static void the_window_is_told_in_the_schedules_own_time(void **state) {
