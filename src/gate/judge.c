@@ -115,7 +115,7 @@ bool gate_deny(const Verdict *verdict, Error *err) {
   return verdict->n > 0 && verdict->reasons[0].hint != NULL ? error_hint(err, "%s", verdict->reasons[0].hint) : false;
 }
 
-static void put_instant(Json *json, const char *key, Instant at) {
+void gate_json_instant(Json *json, const char *key, Instant at) {
   char text[40];
   if (at == 0) {
     json_null(json, key);
@@ -140,12 +140,12 @@ void gate_json(const Verdict *verdict, Json *json) {
   }
   json_array_end(json);
   json_bool(json, "waits", verdict->waits);
-  put_instant(json, "wait_until", verdict->wait_until);
+  gate_json_instant(json, "wait_until", verdict->wait_until);
   json_object(json, "window");
-  put_instant(json, "from", verdict->window.from);
-  put_instant(json, "to", verdict->window.to);
+  gate_json_instant(json, "from", verdict->window.from);
+  gate_json_instant(json, "to", verdict->window.to);
   json_object_end(json);
-  put_instant(json, "next_run", verdict->next_run);
+  gate_json_instant(json, "next_run", verdict->next_run);
   json_text(json, "failed", verdict->failed);
   json_object_end(json);
 }

@@ -112,13 +112,7 @@ void command_json(const CommandVerdict *verdict, Json *json) {
   put_triggers(&verdict->report, json);
   json_text(json, "pass", verdict->pass);
   json_text(json, "backfill", verdict->backfill);
-  if (verdict->until == 0) {
-    json_null(json, "until");
-  } else {
-    char text[40];
-    instant_rfc3339(verdict->until, zone_utc(), text);
-    json_text(json, "until", text);
-  }
+  gate_json_instant(json, "until", verdict->until);
   json_array(json, "offers");
   for (size_t i = 0; i < verdict->n_offers; i++) json_text(json, NULL, verdict->offers[i]);
   json_array_end(json);
