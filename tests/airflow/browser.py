@@ -95,16 +95,20 @@ class Browser:
 
     def wait(self, script, what):
         """Until the expression is true."""
+        self.until(lambda: self.ask(f"!!({script})"), what)
+
+    def until(self, attempt, what):
         end = time.monotonic() + PATIENCE
-        while not self.holds(script):
+        while not attempt():
             assert time.monotonic() < end, f"{what} did not come about. The page shows:\n{self.text()[:3000]}"
             time.sleep(0.1)
 
-    def holds(self, script):
+    def ask(self, script):
+        """The expression's value; None of a page that went away while it was asked."""
         try:
-            return self.run(f"!!({script})")
+            return self.run(script)
         except Refused:
-            return False
+            return None
 
     def wait_text(self, words):
         self.wait(f"document.body && document.body.innerText.includes({json.dumps(words)})", f"the text {words!r}")
@@ -116,27 +120,29 @@ class Browser:
 
     def click(self, selector, words=None):
         """As a person does: by the mouse, on its middle, when it is there and can be used."""
-        element = self.find(selector, words)
-        self.wait(f"{element} && !{element}.disabled", f"{selector} {words or ''} to click on")
-        self.run(f"{element}.scrollIntoView({{block: 'center'}})")
-        box = self.run(f"(r => [r.x + r.width / 2, r.y + r.height / 2])({element}.getBoundingClientRect())")
-        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-            self.send("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="none" if kind == "mouseMoved" else "left",
-                      clickCount=0 if kind == "mouseMoved" else 1)
+        self.until(lambda: self.press(selector, words), f"{selector} {words or ''} to click on")
 
-    def type(self, selector, text):
-        """Clicks into a field and types over what stands there; again where the field was still moving."""
+    def press(self, selector, words=None):
+        """Clicks if there is something to click on now."""
+        middle = self.ask("(e => { if (!e || e.disabled) return null; e.scrollIntoView({block: 'center'}); "
+                          "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })"
+                          f"({self.find(selector, words)})")
+        for kind in ("mouseMoved", "mousePressed", "mouseReleased") if middle else ():
+            self.send("Input.dispatchMouseEvent", type=kind, x=middle[0], y=middle[1], button="none" if kind == "mouseMoved" else "left",
+                      clickCount=0 if kind == "mouseMoved" else 1)
+        return bool(middle)
+
+    def type(self, selector, text, before=lambda: None):
+        """Clicks into a field and types over what stands there. Again where the field was still moving or went away,
+        after whatever brings it back."""
+        self.until(lambda: before() or self.overwrite(selector, text), f"{text!r} in {selector}")
+
+    def overwrite(self, selector, text):
         element = self.find(selector)
-        end = time.monotonic() + PATIENCE
-        while True:
-            self.click(selector)
-            if self.run(f"document.activeElement === {element}"):
-                self.run("document.activeElement.select()")
-                self.send("Input.insertText", text=text)
-                if self.run(f"{element}.value") == text:
-                    return
-            assert time.monotonic() < end, f"{selector} does not take {text!r}. The page shows:\n{self.text()[:3000]}"
-            time.sleep(0.1)
+        if not self.press(selector) or not self.ask(f"(e => !!e && document.activeElement === e && (e.select(), true))({element})"):
+            return False
+        self.send("Input.insertText", text=text)
+        return self.ask(f"{element}?.value") == text
 
     def picture(self, path):
         Path(path).write_bytes(base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"]))
