@@ -122,11 +122,28 @@ class Browser:
         """As a person does: by the mouse, on its middle, when it is there and can be used."""
         self.until(lambda: self.press(selector, words), f"{selector} {words or ''} to click on")
 
+    def bring(self, shown, selector, words=None):
+        """Clicks until a selector shows: a page that is still being drawn may not have heard the first click."""
+        def attempt():
+            end = time.monotonic() + 2
+            while not self.ask(f"!!({self.find(shown)})"):
+                if time.monotonic() > end:
+                    self.press(selector, words)
+                    return False
+                time.sleep(0.1)
+            return True
+
+        self.click(selector, words)
+        self.until(attempt, f"{shown} after a click on {selector} {words or ''}")
+
     def press(self, selector, words=None):
-        """Clicks if there is something to click on now."""
-        middle = self.ask("(e => { if (!e || e.disabled) return null; e.scrollIntoView({block: 'center'}); "
-                          "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })"
-                          f"({self.find(selector, words)})")
+        """Clicks if there is something to click on now, that keeps still and that nothing covers: a click beside a dialog
+        would close it."""
+        middle = self.ask("(async e => { if (!e || e.disabled) return null; e.scrollIntoView({block: 'center'}); "
+                          "const at = () => { const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }; "
+                          "const before = at(); await new Promise(done => setTimeout(done, 50)); "
+                          "const [x, y] = at(); return x === before[0] && y === before[1] && "
+                          f"e.contains(document.elementFromPoint(x, y)) ? [x, y] : null; }})({self.find(selector, words)})")
         for kind in ("mouseMoved", "mousePressed", "mouseReleased") if middle else ():
             self.send("Input.dispatchMouseEvent", type=kind, x=middle[0], y=middle[1], button="none" if kind == "mouseMoved" else "left",
                       clickCount=0 if kind == "mouseMoved" else 1)

@@ -303,7 +303,7 @@ class Gate3(Gated):
         with Browser(height=1400) as page:
             self.sign_in(page)
             page.open(f"{self.url}/dags/gated")
-            page.click("button", "Trigger Dag")
+            page.bring("[role=dialog] label", "button", "Trigger Dag")
             page.click("[role=dialog] label", "Backfill")
             self.choose(page, 0, "2026/01/01")
             self.choose(page, 1, "2026/01/06")
