@@ -105,6 +105,7 @@ typedef struct QueryFacts {
 
 typedef struct DependentFacts {
   const char *name, *kind; /* "view", "trigger", "foreign key" */
+  const char *schema;      /* where a view or table stands; NULL: the engine has no schemas, or it is none of these */
   const char *via;         /* what connects it: "reads daily_delays", "ON DELETE CASCADE", … */
   const char *needs;       /* follows, refresh, cascade, unknown */
   bool through;            /* a view that reads it by way of other views alone */
@@ -114,7 +115,8 @@ typedef struct DependentFacts {
 typedef struct ReadFacts {
   const char *reader, *kind; /* kind: "view", "materialized view" */
   const char *source;
-  const char *const *columns; /* of the source, that it reads; NULL: not known, all may be */
+  const char *reader_schema, *source_schema; /* NULL: the engine has no schemas */
+  const char *const *columns;                /* of the source, that it reads; NULL: not known, all may be */
   size_t n;
 } ReadFacts;
 
@@ -434,7 +436,9 @@ typedef struct EngineOps {
    * over many rows of the table: is it well-formed? As describe_query. */
   bool (*describe_condition)(Engine *, Arena *, const char *table, const char *recompute, const char *sql,
                              bool aggregate, int *ret_offset, Error *);
-  bool (*dependents)(Engine *, Arena *, const char *table, const DependentFacts **ret, size_t *ret_n, Error *);
+  /* *ret_schema: where the table itself stands; NULL where the engine has no schemas. */
+  bool (*dependents)(Engine *, Arena *, const char *table, const char **ret_schema, const DependentFacts **ret,
+                     size_t *ret_n, Error *);
   /* What all views of the database read, each its own sources. A view that is broken is left out. */
   bool (*view_reads)(Engine *, Arena *, const ReadFacts **ret, size_t *ret_n, Error *);
   /* What the statements of n texts together would read and write if they were run in that order, or in any other that

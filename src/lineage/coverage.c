@@ -20,8 +20,10 @@ const NodeId *lineage_targets(Arena *arena, const Graph *graph, const Engine *en
   GraphName name = lineage_relation(arena, engine, target);
   NodeId *found = NULL;
   *ret_n = 0;
-  NodeId exact = graph_find(graph, &name, NULL);
+  bool doubtful;
+  NodeId exact = graph_find(graph, &name, &doubtful);
   if (exact == GRAPH_NONE) return NULL;
+  if (name.schema == NULL && !doubtful) name.schema = graph_at(graph, exact)->name.schema;
   bool *known = arena_array(arena, graph_count(graph), sizeof *known);
   known[exact] = true;
   found = arena_grow(arena, found, 0, sizeof *found);
@@ -55,6 +57,21 @@ static const char *source_text(Arena *arena, const GraphSource *source) {
   return source->path == NULL ? source->reader : arena_printf(arena, "%s %s", source->reader, source->path);
 }
 
+/* A table of the target's name in another schema, that a source knows: "" when there is none. A manifest may be one of
+ * another environment, whose schema is another. */
+static const char *namesake(Arena *arena, const Graph *graph, const GraphNode *target) {
+  if (target == NULL || target->name.table == NULL) return "";
+  for (uint32_t i = graph_chain(graph, target->name.table); i != GRAPH_NONE;) {
+    const GraphKey *key = pieces_at(&graph->keys, i);
+    const GraphNode *other = graph_at(graph, key->node);
+    i = key->same;
+    if (key->name.schema == NULL || other == target || (other->sources & ~target->sources) == 0) continue;
+    return arena_printf(arena, "; %s is known to %s: was that made for another environment?",
+                        graph_name_text(arena, &key->name), graph_readers(arena, graph, key->node));
+  }
+  return "";
+}
+
 /* Is the target in a source that tells who reads it? */
 static void find_target(Arena *arena, const Graph *graph, BlastRadius *radius) {
   const GraphNode *target = radius->target == GRAPH_NONE ? NULL : graph_at(graph, radius->target);
@@ -78,8 +95,8 @@ static void find_target(Arena *arena, const Graph *graph, BlastRadius *radius) {
   if (read > 0 && knows == 0 && radius->finding == NULL)
     radius->finding = arena_printf(arena,
                                    "the target stands in none of the sources that were read (%s%s): who reads it "
-                                   "is not known",
-                                   unknown_to, read > 1 ? ", …" : "");
+                                   "is not known%s",
+                                   unknown_to, read > 1 ? ", …" : "", namesake(arena, graph, target));
   if (radius->uncovered != NULL) return;
   if (read == 0)
     radius->uncovered = "no source of lineage is declared beside the database's own catalogue";

@@ -10,7 +10,8 @@
  *   1. a source gave both names to one thing (unique_id and relation, symlinks);
  *   2. the same schema and table, one name without a database, and no second database has them;
  *   3. the same table, one name without a schema, and no second schema has it.
- * Where several nodes could be meant, they stay apart, and that is said.
+ * Where several nodes could be meant, they stay apart, and that is said. Of names that both say their schema, none is
+ * taken for the other.
  */
 
 enum { MAX_JOINS = 1000 };
@@ -89,9 +90,25 @@ static int by_schema(const void *left, const void *right) {
   return order != 0 ? order : (a->node > b->node) - (a->node < b->node);
 }
 
+/* Is keys[0] the name of one of keys[1 … n) already? Then the others are others, and that is said. */
+static bool is_joined(Joining *joining, const GraphKey *const *keys, size_t n) {
+  const GraphKey *same = NULL, *other = NULL;
+  const NodeId own = root_of(joining, keys[0]->node);
+  for (size_t i = 1; i < n; i++) {
+    const GraphKey **which = root_of(joining, keys[i]->node) == own ? &same : &other;
+    if (*which == NULL) *which = keys[i];
+  }
+  if (same == NULL || other == NULL) return same != NULL;
+  Arena *arena = joining->graph->arena;
+  const char *what = equation(joining, &keys[0]->name, &same->name);
+  tell(joining, own, arena_printf(arena, "%s, and not %s", what, graph_name_text(arena, &other->name)),
+       "one source gives both names", false);
+  return true;
+}
+
 /* The first of keys[1 … n) is what keys[0] says less of: is it one node? Else it is doubtful. */
 static void join_shorter(Joining *joining, const GraphKey *const *keys, size_t n, const char *rule) {
-  if (n < 2) return;
+  if (n < 2 || is_joined(joining, keys, n)) return;
   const NodeId first = root_of(joining, keys[1]->node), own = root_of(joining, keys[0]->node);
   for (size_t i = 2; i < n; i++) {
     if (root_of(joining, keys[i]->node) == first) continue;
@@ -101,7 +118,7 @@ static void join_shorter(Joining *joining, const GraphKey *const *keys, size_t n
          "several have that name, so they are kept apart", true);
     return;
   }
-  if (own != first) unite(joining, own, first, equation(joining, &keys[1]->name, &keys[0]->name), rule);
+  unite(joining, own, first, equation(joining, &keys[1]->name, &keys[0]->name), rule);
 }
 
 /* All keys of one table, sorted. */

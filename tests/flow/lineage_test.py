@@ -7,7 +7,7 @@ import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-from harness import Flow
+from harness import DENIED, Flow
 from postgres_harness import PostgresFlow
 
 SCENE = """
@@ -224,6 +224,60 @@ class PostgresLineage(ReadTogether, PostgresFlow):
         self.assertEqual(nodes["kept"]["needs"], "refresh")
         _, nodes, _ = self.impact("--columns", "avg_dep_delay", "--all")
         self.assertEqual(nodes["kept"]["needs"], "nothing")
+
+    def test_a_table_of_another_schema_is_another(self):
+        """A manifest made for another schema says nothing of the target, and what is said of its name alone is the target's."""
+        (self.folder / "manifest.json").write_text(manifest("staging"))
+        self.pipeline("lineage: {dbt: manifest.json}")
+        found = json.loads(self.run_tidegate("impact", "daily_delays", "--json").out)
+        self.assertRegex(found["finding"], r"none of the sources.*staging\.daily_delays is known to dbt manifest: was that made for another")
+        self.assertNotIn("staging.scorecard", [node["name"] for node in found["nodes"]])
+        self.pipeline("lineage: {dbt: manifest.json, sql: sql}")
+        found, nodes, _ = self.impact()
+        self.assertIsNone(found["finding"])
+        self.assertIn("traffic", nodes)
+        self.assertIn("worst_months", nodes)
+        self.assertNotIn("scorecard", " ".join(nodes))
+        self.assertIn("and not flights.staging.daily_delays", self.tidegate("impact", "daily_delays").out)
+        self.pipeline("lineage: {dbt: manifest.json, required: yes}")
+        (self.folder / "backfill.yaml").write_text("target: daily_delays\nrange: 2013-02-01..2013-02-02\nwrong: w\ncorrect: c\nchanges: [flights]\n"
+                                                   "recompute: SELECT * FROM daily_delays WHERE flight_date >= :from AND flight_date < :to\n")
+        self.assertIn("staging.daily_delays", self.tidegate("plan", "backfill.yaml", code=DENIED).out)
+
+    def test_what_the_catalogue_knows(self):
+        """Views on views under quoted names, materialized views, functions by their text, foreign keys and tables."""
+        self.sql("""
+            CREATE SCHEMA "Bi ""x"" . y";
+            CREATE VIEW "Bi ""x"" . y"."Worst.Days" AS SELECT * FROM worst_days;
+            CREATE VIEW "Bi ""x"" . y".whole_row AS SELECT d FROM daily_delays d;
+            CREATE MATERIALIZED VIEW "Bi ""x"" . y".kept AS SELECT "Worst.Days".flight_date FROM "Bi ""x"" . y"."Worst.Days";
+            CREATE FUNCTION late(text) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN
+              RETURN (SELECT count(*) FROM daily_delays WHERE origin = $1); END $$;
+            CREATE FUNCTION old() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT count(*) FROM daily_delays_of_old); END $$;
+            CREATE TABLE remarks (flight_date date, origin text, remark text,
+                                  FOREIGN KEY (flight_date, origin) REFERENCES daily_delays ON DELETE CASCADE);
+            CREATE TABLE orders (flight_date date, origin text, FOREIGN KEY (flight_date, origin) REFERENCES daily_delays);
+            CREATE FOREIGN DATA WRAPPER nothing; CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing;
+            CREATE FOREIGN TABLE far (flight_date date) SERVER nowhere OPTIONS (schema_name 'public', table_name 'daily_delays');
+            CREATE VIEW from_far AS SELECT * FROM far;
+            CREATE FOREIGN TABLE elsewhere (flight_date date) SERVER nowhere OPTIONS (schema_name 'other', table_name 'daily_delays');
+            """)
+        self.pipeline()
+        found, nodes, edges = self.impact()
+        bi = '"Bi ""x"" . y".'
+        needs = {name: (node["kind"], node["needs"]) for name, node in nodes.items() if name != "daily_delays"}
+        self.assertEqual(needs, {
+            "worst_days": ("view", "follows"), "busy_days": ("view", "follows"), "kept": ("materialized view", "refresh"),
+            bi + '"Worst.Days"': ("view", "follows"), bi + "whole_row": ("view", "follows"), bi + "kept": ("materialized view", "refresh"),
+            "late(text)": ("function", "unknown"), "remarks": ("foreign key", "unknown"), "orders": ("foreign key", "follows"),
+            "far": ("foreign table", "unknown"), "from_far": ("view", "follows")})
+        self.assertLessEqual({("daily_delays", "worst_days"), ("worst_days", bi + '"Worst.Days"'),
+                              (bi + '"Worst.Days"', bi + "kept")}, edges)
+        self.assertNotIn(("daily_delays", bi + "kept"), edges)
+        self.assertIn("ON DELETE CASCADE by flight_date, origin", " ".join(str(edge["via"]) for edge in found["edges"]))
+        _, nodes, _ = self.impact("--columns", "flights", "--all")
+        self.assertEqual({name: nodes[name]["needs"] for name in ("busy_days", bi + "whole_row", "worst_days", bi + "kept")},
+                         {"busy_days": "follows", bi + "whole_row": "follows", "worst_days": "nothing", bi + "kept": "nothing"})
 
 
 if __name__ == "__main__":

@@ -225,10 +225,10 @@ SELECT string_agg(text, E'\n' ORDER BY part, text COLLATE "C") || E'\n' FROM lin
 SELECT c.oid::text, c.relkind::text, coalesce(obj_description(c.oid, 'pg_class'), '') FROM pg_class c WHERE c.oid = $1
 
 -- name: dependents
--- Everything in the catalogue that depends on the table: name, kind, what connects it, what it needs, and whether a view
--- reads it by way of other views alone. A view of a
--- partition, or of what the table is a part of, reads the same rows. What is temporary is left out: it goes with its
--- session, and Tidegate makes such views itself, there and in the schema of the ledger, $2.
+-- Everything in the catalogue that depends on the table: name, kind, what connects it, what it needs, whether a view reads
+-- it by way of other views alone, and the schema of what is a view or table. The last row, without a kind, is the table
+-- itself. A view of a partition, or of what the table is a part of, reads the same rows. What is temporary is left out: it
+-- goes with its session, and Tidegate makes such views itself, there and in the schema of the ledger, $2.
 WITH RECURSIVE below AS (
   SELECT $1::oid AS oid UNION SELECT i.inhrelid FROM below b JOIN pg_inherits i ON i.inhparent = b.oid),
 above AS (
@@ -283,16 +283,17 @@ SELECT r.reader::regclass::text, CASE c.relkind WHEN 'm' THEN 'materialized view
   CASE WHEN bool_or(r.source IN (SELECT oid FROM base))
     THEN 'reads ' || string_agg(n.words, ', ' ORDER BY n.words) FILTER (WHERE r.source IN (SELECT oid FROM base))
     ELSE format('reads %s through ', $1::oid::regclass) || string_agg(n.words, ', ' ORDER BY n.words) END,
-  CASE c.relkind WHEN 'm' THEN 'refresh' ELSE 'follows' END, NOT bool_or(r.source IN (SELECT oid FROM base))
+  CASE c.relkind WHEN 'm' THEN 'refresh' ELSE 'follows' END, NOT bool_or(r.source IN (SELECT oid FROM base)),
+  (SELECT nspname FROM pg_namespace WHERE oid = c.relnamespace)
 FROM reads r JOIN pg_class c ON c.oid = r.reader
 JOIN pg_rewrite w ON w.ev_class = r.reader AND w.ev_type = '1'
 LEFT JOIN named n ON n.classid = 'pg_rewrite'::regclass AND n.objid = w.oid AND n.source = r.source
-GROUP BY r.reader, c.relkind
+GROUP BY r.reader, c.relkind, c.relnamespace
 UNION ALL
 SELECT w.rulename, 'rule',
   CASE WHEN w.ev_class = $1 THEN 'fires' ELSE 'reads or writes ' || string_agg(DISTINCT n.words, ', ') END
   || format(' on %s of %s', CASE w.ev_type WHEN '2' THEN 'UPDATE' WHEN '3' THEN 'INSERT' ELSE 'DELETE' END, w.ev_class::regclass),
-  'unknown', false
+  'unknown', false, NULL
 FROM pg_rewrite w JOIN named n ON n.classid = 'pg_rewrite'::regclass AND n.objid = w.oid
 JOIN pg_class c ON c.oid = w.ev_class AND c.relpersistence <> 't'
 WHERE w.ev_type <> '1' AND (w.ev_class = $1 OR n.source <> w.ev_class)
@@ -305,13 +306,13 @@ SELECT t.tgname, 'trigger',
     CASE WHEN t.tgtype & 16 <> 0 THEN 'UPDATE' END, CASE WHEN t.tgtype & 8 <> 0 THEN 'DELETE' END,
     CASE WHEN t.tgtype & 32 <> 0 THEN 'TRUNCATE' END), t.tgrelid::regclass)
   || CASE t.tgenabled WHEN 'D' THEN ' (disabled)' WHEN 'R' THEN ' (replica only)' ELSE '' END, 'unknown',
-  false
+  false, NULL
 FROM pg_trigger t LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint LEFT JOIN routine f ON f.oid = t.tgfoid
 WHERE (t.tgconstraint = 0 OR k.contype = 't') AND (t.tgrelid = $1 OR t.tgparentid = 0)
   AND (t.tgrelid = $1 OR t.tgtype & 1 <> 0 AND t.tgrelid IN (SELECT oid FROM below)
     OR f.oid IS NOT NULL AND t.tgrelid NOT IN (SELECT oid FROM below))
 UNION ALL
-SELECT r.oid::regprocedure::text, 'function', r.via, 'unknown', false FROM routine r
+SELECT r.oid::regprocedure::text, 'function', r.via, 'unknown', false, NULL FROM routine r
 UNION ALL
 SELECT c.oid::regclass::text, 'foreign key', format('ON DELETE %s by %s',
     CASE k.confdeltype WHEN 'a' THEN 'NO ACTION' WHEN 'r' THEN 'RESTRICT' WHEN 'c' THEN 'CASCADE'
@@ -321,41 +322,44 @@ SELECT c.oid::regclass::text, 'foreign key', format('ON DELETE %s by %s',
   || CASE k.confupdtype WHEN 'c' THEN ', ON UPDATE CASCADE' WHEN 'n' THEN ', ON UPDATE SET NULL'
     WHEN 'd' THEN ', ON UPDATE SET DEFAULT' ELSE '' END
   || CASE WHEN k.condeferrable THEN ', deferrable' ELSE '' END || coalesce(' through ' || c.through::regclass::text, ''),
-  CASE WHEN c.refuses AND k.confupdtype IN ('a', 'r') THEN 'follows' ELSE 'unknown' END, false
+  CASE WHEN c.refuses AND k.confupdtype IN ('a', 'r') THEN 'follows' ELSE 'unknown' END, false, NULL
 FROM child c JOIN pg_constraint k ON k.oid = c.words
 UNION ALL
-SELECT p.polname, 'policy', format('reads %s for the rows of %s', n.words, p.polrelid::regclass), 'follows', false
+SELECT p.polname, 'policy', format('reads %s for the rows of %s', n.words, p.polrelid::regclass), 'follows', false, NULL
 FROM pg_policy p JOIN named n ON n.classid = 'pg_policy'::regclass AND n.objid = p.oid AND n.source <> p.polrelid
 UNION ALL
-SELECT DISTINCT t.pubname::text, 'publication', 'sends the changes on: cannot see beyond', 'unknown', false
+SELECT DISTINCT t.pubname::text, 'publication', 'sends the changes on: cannot see beyond', 'unknown', false, NULL
 FROM base b JOIN pg_class c ON c.oid = b.oid JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_publication_tables t ON t.schemaname = n.nspname AND t.tablename = c.relname
 UNION ALL
-SELECT c.oid::regclass::text, 'foreign table', format('has its name on the server %s: cannot see beyond', s.srvname), 'unknown', false
+SELECT c.oid::regclass::text, 'foreign table', format('has its name on the server %s: cannot see beyond', s.srvname), 'unknown', false, m.nspname
 FROM pg_foreign_table f JOIN pg_class c ON c.oid = f.ftrelid JOIN pg_foreign_server s ON s.oid = f.ftserver
 JOIN pg_namespace m ON m.oid = c.relnamespace
 JOIN pg_class t ON t.oid = $1 JOIN pg_namespace n ON n.oid = t.relnamespace
 CROSS JOIN LATERAL (SELECT max(option_value) FILTER (WHERE option_name = 'table_name') AS relation,
   max(option_value) FILTER (WHERE option_name = 'schema_name') AS schema FROM pg_options_to_table(f.ftoptions)) AS o
 WHERE c.oid <> t.oid AND coalesce(o.relation, c.relname) = t.relname AND coalesce(o.schema, m.nspname) = n.nspname
+UNION ALL
+SELECT c.relname, NULL, NULL, NULL, NULL, n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1
 ORDER BY 2, 1, 3
 
 -- name: view_reads
 -- What the views and materialized views read: view, kind, the table or view read, and which of its columns, NULL where a
--- whole row is taken or none is named. What is temporary is left out, and the schema of the ledger, $1. A rule's tree is long:
--- it is looked at once.
+-- whole row is taken or none is named; the schemas of both. What is temporary is left out, and the schema of the ledger,
+-- $1. A rule's tree is long: it is looked at once.
 WITH rule AS MATERIALIZED (
-  SELECT w.oid, w.ev_class, v.relkind, w.ev_action::text LIKE '%:varattno 0 %' AS whole
+  SELECT w.oid, w.ev_class, v.relkind, n.nspname, w.ev_action::text LIKE '%:varattno 0 %' AS whole
   FROM pg_rewrite w JOIN pg_class v ON v.oid = w.ev_class AND v.relpersistence <> 't' AND v.relkind IN ('v', 'm')
   JOIN pg_namespace n ON n.oid = v.relnamespace AND n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', $1)
   WHERE w.ev_type = '1')
 SELECT r.ev_class::regclass::text, CASE r.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END, d.refobjid::regclass::text,
-  CASE WHEN NOT r.whole THEN array_agg(DISTINCT a.attname) FILTER (WHERE a.attname IS NOT NULL) END
+  CASE WHEN NOT r.whole THEN array_agg(DISTINCT a.attname) FILTER (WHERE a.attname IS NOT NULL) END,
+  r.nspname, n.nspname
 FROM rule r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
   AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> r.ev_class
-JOIN pg_class s ON s.oid = d.refobjid AND s.relkind IN ('r', 'p', 'v', 'm', 'f')
+JOIN pg_class s ON s.oid = d.refobjid AND s.relkind IN ('r', 'p', 'v', 'm', 'f') JOIN pg_namespace n ON n.oid = s.relnamespace
 LEFT JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND d.refobjsubid > 0
-GROUP BY r.oid, r.ev_class, r.relkind, r.whole, d.refobjid
+GROUP BY r.oid, r.ev_class, r.relkind, r.whole, r.nspname, d.refobjid, n.nspname
 ORDER BY 1, 3
 
 -- name: grantee

@@ -128,7 +128,7 @@ bool pg_cron_jobs(Engine *, Arena *, Instant, CronFacts *, Error *);
 /* catalog.c, dependents.c, grants.c */
 bool pg_list_tables(Engine *, Arena *, const char *const **, size_t *, Error *);
 bool pg_describe_table(Engine *, Arena *, const char *, TableFacts *, Error *);
-bool pg_dependents(Engine *, Arena *, const char *, const DependentFacts **, size_t *, Error *);
+bool pg_dependents(Engine *, Arena *, const char *, const char **, const DependentFacts **, size_t *, Error *);
 bool pg_view_reads(Engine *, Arena *, const ReadFacts **, size_t *, Error *);
 bool pg_object_identity(Engine *, Arena *, const char *, const char **, Error *);
 bool pg_grants(Engine *, Arena *, const char *, const char *, bool, const char **, Error *);

@@ -307,13 +307,14 @@ static bool look_at_children(Search *search, Error *err) {
   return true;
 }
 
-bool sqlite_dependents(Engine *base, Arena *arena, const char *table, const DependentFacts **ret, size_t *ret_n,
-                       Error *err) {
+bool sqlite_dependents(Engine *base, Arena *arena, const char *table, const char **ret_schema,
+                       const DependentFacts **ret, size_t *ret_n, Error *err) {
   Search search = {.engine = sqlite_engine(base), .arena = arena};
   if (!catalog_spelling(search.engine, arena, table, &search.table, err) || !look_at_views(&search, err) ||
       !look_at_triggers(&search, false, err) || !look_at_triggers(&search, true, err) ||
       !look_at_children(&search, err))
     return false;
+  *ret_schema = NULL;
   *ret = search.found;
   *ret_n = search.n;
   return true;

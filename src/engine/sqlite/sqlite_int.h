@@ -73,7 +73,7 @@ void watchdog_disarm(const SqliteEngine *engine);
 /* catalog.c */
 bool sqlite_list_tables(Engine *, Arena *, const char *const **, size_t *, Error *);
 bool sqlite_describe_table(Engine *, Arena *, const char *, TableFacts *, Error *);
-bool sqlite_dependents(Engine *, Arena *, const char *, const DependentFacts **, size_t *, Error *);
+bool sqlite_dependents(Engine *, Arena *, const char *, const char **, const DependentFacts **, size_t *, Error *);
 bool sqlite_view_reads(Engine *, Arena *, const ReadFacts **, size_t *, Error *);
 /* script.c */
 bool sqlite_describe_scripts(Engine *, Arena *, const char *const *, size_t, ScriptFacts *, Error *);

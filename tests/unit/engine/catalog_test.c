@@ -17,9 +17,10 @@ static const IndexFacts *index_of(const TableFacts *facts, const char *name) {
 /* "name via needs" of every dependent of the kind and name; "" when there is none. */
 static const char *dependent(Fixture *f, const char *table, const char *kind, const char *name) {
   const DependentFacts *facts;
+  const char *schema;
   size_t n;
   Error err = {0};
-  must(sqlite_dependents(f->engine, &f->arena, table, &facts, &n, &err), &err);
+  must(sqlite_dependents(f->engine, &f->arena, table, &schema, &facts, &n, &err), &err);
   for (size_t i = 0; i < n; i++)
     if (strcmp(facts[i].kind, kind) == 0 && strcmp(facts[i].name, name) == 0)
       return arena_printf(&f->arena, "%s: %s", facts[i].needs, facts[i].via);
@@ -232,8 +233,10 @@ static void dependents_of_nothing(void **state) {
   Fixture *f = *state;
   Error err = {0};
   const DependentFacts *facts;
+  const char *schema;
   size_t n;
-  assert_refused(sqlite_dependents(f->engine, &f->arena, "none", &facts, &n, &err), &err, ERR_NOT_FOUND, "'none'");
+  assert_refused(sqlite_dependents(f->engine, &f->arena, "none", &schema, &facts, &n, &err), &err, ERR_NOT_FOUND,
+                 "'none'");
 }
 
 static void identity_follows_the_definition(void **state) {

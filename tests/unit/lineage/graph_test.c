@@ -103,6 +103,26 @@ static void an_alias_joins_two_nodes(void **state) {
   assert_int_equal(n, 2);
 }
 
+/* What one source calls by both names is no other schema's table, and whoever says the name alone means it. */
+static void a_name_that_is_placed_is_no_other(void **state) {
+  ARENA_SCOPED arena = {0};
+  Graph *graph = graph_new(&arena);
+  size_t n;
+  graph_begin(graph, &(GraphSource){.reader = "catalogue"});
+  NodeId table = add_relation(graph, "public.daily");
+  graph_alias(graph, table, &(GraphName){.table = "daily"}, "the search path");
+  graph_begin(graph, &(GraphSource){.reader = "SQL text"});
+  assert_int_equal(add_relation(graph, "daily"), table);
+  add_relation(graph, "analytics.daily");
+  graph_finish(graph);
+  assert_int_equal(graph_count(graph), 2);
+  assert_int_equal(find_relation(&arena, graph, "daily"), find_relation(&arena, graph, "public.daily"));
+  const GraphJoin *joins = graph_joins(graph, &n);
+  assert_int_equal(n, 1);
+  assert_false(joins[0].doubtful);
+  assert_string_equal(joins[0].what, "daily = public.daily, and not analytics.daily");
+}
+
 static void double_edges_are_one(void **state) {
   ARENA_SCOPED arena = {0};
   Graph *graph = graph_new(&arena);
@@ -180,6 +200,7 @@ int main(void) {
       cmocka_unit_test(relations_are_split),
       cmocka_unit_test(shorter_names_are_joined_where_they_are_clear),
       cmocka_unit_test(an_alias_joins_two_nodes),
+      cmocka_unit_test(a_name_that_is_placed_is_no_other),
       cmocka_unit_test(double_edges_are_one),
       cmocka_unit_test(unknown_columns_of_a_source_stay_unknown),
       cmocka_unit_test(many_sources_and_names_without_end),

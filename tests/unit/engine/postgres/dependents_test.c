@@ -3,9 +3,10 @@
 /* "needs: via" of the dependent of the kind and name; "" when there is none. */
 static const char *dependent(Fixture *f, const char *table, const char *kind, const char *name) {
   const DependentFacts *facts;
+  const char *schema;
   size_t n;
   Error err = {0};
-  must(pg_dependents(f->engine, &f->arena, table, &facts, &n, &err), &err);
+  must(pg_dependents(f->engine, &f->arena, table, &schema, &facts, &n, &err), &err);
   for (size_t i = 0; i < n; i++)
     if (strcmp(facts[i].kind, kind) == 0 && strcmp(facts[i].name, name) == 0)
       return arena_printf(&f->arena, "%s: %s", facts[i].needs, facts[i].via);
@@ -168,11 +169,13 @@ static void dependents_of_nothing(void **state) {
   Fixture *f = fixture_of(state);
   Error err = {0};
   const DependentFacts *facts;
+  const char *schema;
   size_t n;
-  assert_refused(pg_dependents(f->engine, &f->arena, "none", &facts, &n, &err), &err, ERR_NOT_FOUND, "'none'");
+  assert_refused(pg_dependents(f->engine, &f->arena, "none", &schema, &facts, &n, &err), &err, ERR_NOT_FOUND, "'none'");
   script(f, "CREATE TABLE alone (a int)");
-  must(pg_dependents(f->engine, &f->arena, "alone", &facts, &n, &err), &err);
+  must(pg_dependents(f->engine, &f->arena, "alone", &schema, &facts, &n, &err), &err);
   assert_int_equal(n, 0);
+  assert_string_equal(schema, "public");
 }
 
 int main(void) {
