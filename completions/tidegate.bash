@@ -17,7 +17,7 @@ _tidegate() {
     finish) words=' --early --database --json --no-color --quiet --help' ;;
     discard) words=' --database --json --no-color --quiet --help' ;;
     backfill) words=' --yes --no-wait --database --json --no-color --quiet --help' ;;
-    snapshot) words=' --then --per-batch --no-wait --database --json --no-color --quiet --help' ;;
+    snapshot) words=' --then --starts --per-batch --no-wait --database --json --no-color --quiet --help' ;;
     check) words=' --database --json --no-color --quiet --help' ;;
     restore) words=' --database --json --no-color --quiet --help' ;;
     impact) words=' --range --columns --upstream --all --format --output --database --json --no-color --quiet --help' ;;

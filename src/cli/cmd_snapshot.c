@@ -7,6 +7,7 @@
 #include "cli/session.h"
 #include "cli/steps.h"
 #include "cli/stop.h"
+#include "gate/command/command.h"
 #include "gate/command/offer.h"
 #include "ledger/opened.h"
 #include "run/in_place.h"
@@ -18,6 +19,7 @@ static int run(Session *session);
 
 static const CliOption options[] = {
     {"then", '\0', "SHELL LINE", "run this afterwards, batch by batch, and check each"},
+    {"starts", '\0', "JOB", "the job that it starts elsewhere: that one is waited for, not taken for production's"},
     {"per-batch", '\0', "DATES", "so many dates at most in one batch"},
     {"no-wait", '\0', NULL, "outside the window: end with exit status 3, and put the range back"},
     {NULL, '\0', NULL, NULL}};
@@ -43,7 +45,10 @@ const Command command_snapshot = {
         "the window closes. After each its rows are held against the evidence, and every other row of the table "
         "against what it was before. When one fails, when the tool takes longer than `recompute: timeout`, or on "
         "Ctrl-C, the range is made what the snapshot holds. Killed, the same command carries on: it puts back what may "
-        "be half written and writes it again; `tidegate restore PLAN` puts everything back.\n\n"
+        "be half written and writes it again; `tidegate restore PLAN` puts everything back. A job of production that "
+        "comes "
+        "while the tool runs has the tool ended and its batch put back; when the job is over, the batch is begun "
+        "again.\n\n"
         "In the line {from}, {to} (not included), {to_inclusive}, {date} (then a batch is one date), {dates} (with "
         "commas), each of the first four with _nodash for 20240131, and {database} are filled. The tool finds the same "
         "in its environment: TIDEGATE_FROM, TIDEGATE_TO, TIDEGATE_TO_INCLUSIVE, TIDEGATE_DATE, TIDEGATE_DATES and so "
@@ -146,15 +151,30 @@ static bool take_snapshot(Session *session, bool wait, SnapshotFacts *ret, Error
   return ok && swap_snapshot(&session->arena, session->engine, &session->record, &session->plan, ret, err);
 }
 
-static int run_tool(Session *session, const char *line, int64_t per_batch, bool wait) {
+/* The job that the tool starts: as given, else as the command names it. */
+static bool find_started(Session *session, const char *line, const char **ret, Error *err) {
+  Arena *arena = &session->arena;
+  const PlanClock *clock = &session->plan.clock;
+  const char *given = args_value(session->args, "starts");
+  ProcessVariable places[PLAN_VARIABLES];
+  plan_variables(arena, &session->plan, session->plan.range, places);
+  *ret = given != NULL ? given : command_job(arena, &session->spec, plan_fill(arena, line, places, PLAN_VARIABLES));
+  if (given == NULL) return true;
+  BUF_SCOPED names = {0};
+  for (size_t i = 0; i < clock->n; i++) {
+    if (strcmp(clock->jobs[i].name, given) == 0) return true;
+    buf_printf(&names, "%s%s", i == 0 ? "" : ", ", clock->jobs[i].name);
+  }
+  return error_set(err, ERR_USAGE, "--starts: the plan knows of no job %s; its jobs are: %s", given, buf_text(&names));
+}
+
+static int run_tool(Session *session, InPlaceOptions how, bool wait) {
   InPlaceResult result;
   Error err;
   Told told;
-  InPlaceOptions how = {.run = run_options(session, &told, wait),
-                        .line = line,
-                        .per_batch = per_batch,
-                        .passed = tell_passed,
-                        .context = &told};
+  how.run = run_options(session, &told, wait);
+  how.passed = tell_passed;
+  how.context = &told;
   bool ok = run_in_place(&session->arena, session->engine, &session->record, &session->plan, &how, &result, &err);
   progress_end(&told.progress);
   if (!ok) return step_fail(session, &err);
@@ -192,18 +212,23 @@ static bool check_line(Session *session, const char *line, Error *err) {
   return error_hint(err, "write: --then \"%s\"", placed);
 }
 
+static bool read_tool(Session *session, InPlaceOptions *ret, Error *err) {
+  const char *line = args_value(session->args, "then");
+  *ret = (InPlaceOptions){.line = line};
+  return read_per_batch(session, &ret->per_batch, err) && check_line(session, line, err) &&
+         session_spec(session, session_word(session, 0), err) &&
+         (line == NULL || (find_begun(session, line, err) && find_started(session, line, &ret->starts, err)));
+}
+
 static int run(Session *session) {
   SnapshotFacts facts;
   Error err;
-  const char *line = args_value(session->args, "then");
+  InPlaceOptions tool;
   bool wait = !args_has(session->args, "no-wait");
-  int64_t per_batch;
-  if (!read_per_batch(session, &per_batch, &err) || !check_line(session, line, &err) ||
-      !session_spec(session, session_word(session, 0), &err) || (line != NULL && !find_begun(session, line, &err)))
-    return step_fail(session, &err);
-  if (session->record.id != NULL) return run_tool(session, line, per_batch, wait);
-  if (!take_snapshot(session, wait && line != NULL, &facts, &err)) return step_fail(session, &err);
-  if (session->json && line == NULL) {
+  if (!read_tool(session, &tool, &err)) return step_fail(session, &err);
+  if (session->record.id != NULL) return run_tool(session, tool, wait);
+  if (!take_snapshot(session, wait && tool.line != NULL, &facts, &err)) return step_fail(session, &err);
+  if (session->json && tool.line == NULL) {
     Json json = session_object(session);
     view_snapshot_json(&json, &session->record, &facts);
     session_object_end(session, &json);
@@ -211,5 +236,5 @@ static int run(Session *session) {
     view_snapshot(&session->paint, &session->arena, &session->record, &facts);
   }
   int status = session_flush(session);
-  return line == NULL || status != 0 ? status : run_tool(session, line, per_batch, wait);
+  return tool.line == NULL || status != 0 ? status : run_tool(session, tool, wait);
 }

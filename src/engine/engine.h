@@ -385,6 +385,7 @@ typedef struct SessionQuestion {
   const char *application, *role; /* of a session, whatever it does */
   const char *query;              /* LIKE pattern of a statement that runs, small and capital letters being the same */
   const char *advisory_lock;      /* "42" or "7,42" */
+  const char *except;             /* the application of sessions that are left out */
 } SessionQuestion;
 
 typedef struct SessionFacts {

@@ -1,6 +1,7 @@
 #ifndef TIDEGATE_GATE_GATE_H
 #define TIDEGATE_GATE_GATE_H
 
+#include "jobs/live.h"
 #include "plan/plan.h"
 
 /* The judge. Only this room makes a GatePass (law 8). */
@@ -64,8 +65,8 @@ void gate_watch_close(GateWatch **watch);
  * told; lives until the next call. */
 const char *gate_watch_ask(GateWatch *watch, Engine *engine, double within);
 /* For a running batch: asks once a second, for two seconds at most; between that it is NULL at once. An answer that is
- * wanting counts when the next is wanting too. */
-const char *gate_watch_glance(GateWatch *watch);
+ * wanting counts when the next is wanting too. own: a tool that runs as the batch; NULL: none does. */
+const char *gate_watch_glance(GateWatch *watch, const JobOwn *own);
 
 /* Turns a denial into ERR_DENIED with every reason in the message and the first hint; returns false. */
 bool gate_deny(const Verdict *verdict, Error *err);

@@ -101,12 +101,13 @@ void gate_watch_close(GateWatch **watch) {
 }
 
 /* Asks about every job. The answer of the first that is not idle. */
-static void ask_all(GateWatch *watch, Arena *arena, Engine *engine, double within, JobAnswer *ret,
+static void ask_all(GateWatch *watch, Arena *arena, Engine *engine, const JobOwn *own, double within, JobAnswer *ret,
                     const char **ret_name) {
   double until = clock_seconds() + within;
   *ret = (JobAnswer){.state = JOB_IDLE};
   for (size_t i = 0; i < watch->n && ret->state == JOB_IDLE; i++) {
     watch->asks[i].within = until - clock_seconds();
+    watch->asks[i].own = own;
     *ret_name = watch->asks[i].name;
     if (watch->asks[i].within > 0)
       jobs_ask(arena, engine, &watch->asks[i], ret);
@@ -131,17 +132,17 @@ const char *gate_watch_ask(GateWatch *watch, Engine *engine, double within) {
   JobAnswer answer;
   const char *name = NULL;
   if (watch == NULL) return NULL;
-  ask_all(watch, &arena, engine, within, &answer, &name);
+  ask_all(watch, &arena, engine, NULL, within, &answer, &name);
   return answer.state == JOB_IDLE ? NULL : tell(watch, name, &answer);
 }
 
-const char *gate_watch_glance(GateWatch *watch) {
+const char *gate_watch_glance(GateWatch *watch, const JobOwn *own) {
   ARENA_SCOPED arena = {0};
   JobAnswer answer;
   const char *name = NULL;
   double began = clock_seconds();
   if (watch == NULL || began < watch->next) return NULL;
-  ask_all(watch, &arena, watch->engine, MOST_SECONDS, &answer, &name);
+  ask_all(watch, &arena, watch->engine, own, MOST_SECONDS, &answer, &name);
   /* What is computed in this process stands still meanwhile: a twentieth of its time at most. */
   double took = clock_seconds() - began, rest = watch->engine->ops->caps(watch->engine).writes_apart ? 0 : 20 * took;
   watch->next = clock_seconds() + (rest > LOOK_SECONDS ? rest : LOOK_SECONDS);

@@ -101,7 +101,8 @@ static void ask_heartbeat(Asking *asking) {
 
 static void ask_sessions(Asking *asking) {
   const SpecLive *live = asking->live;
-  SessionQuestion question = {live->application.text, live->role.text, live->query.text, live->advisory_lock.text};
+  SessionQuestion question = {live->application.text, live->role.text, live->query.text, live->advisory_lock.text,
+                              asking->ask->own == NULL ? NULL : asking->ask->own->application};
   SessionFacts facts;
   Error err;
   if (question.application == NULL && question.role == NULL && question.query == NULL && question.advisory_lock == NULL)
@@ -142,8 +143,10 @@ void jobs_ask(Arena *arena, Engine *engine, JobAsk *ask, JobAnswer *ret) {
   /* The nearest first: that a job runs is known at once then. */
   void (*const questions[])(Asking *) = {ask_sessions, ask_number,   ask_heartbeat, live_lock_file,
                                          live_process, live_systemd, live_command,  live_airflow};
-  for (size_t i = 0; i < sizeof questions / sizeof *questions && asking.answer.state != JOB_RUNNING; i++)
-    questions[i](&asking);
+  size_t n = sizeof questions / sizeof *questions;
+  /* What else it shows is as much a sign of what the tool has started as of another run. */
+  bool started = ask->own != NULL && ask->own->job != NULL && strcmp(ask->own->job, ask->name) == 0;
+  for (size_t i = started ? n - 1 : 0; i < n && asking.answer.state != JOB_RUNNING; i++) questions[i](&asking);
   *ret = asking.answer;
 }
 

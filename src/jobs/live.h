@@ -23,6 +23,14 @@ typedef struct JobAnswer {
   bool locked; /* unknown only because the database's file was locked: by whoever asks, if that is one who writes */
 } JobAnswer;
 
+/* What a tool that the asker runs meanwhile shows of itself: it is no sign of the job. */
+typedef struct JobOwn {
+  const char *variable;    /* "NAME=value": its processes on this machine have it in their environment */
+  const char *application; /* of its sessions in PostgreSQL */
+  const char *job;         /* the job that it starts elsewhere, by Tidegate's name; NULL: none, as far as is known */
+  DateRange dates;         /* that it writes: in Airflow, runs of the job for these dates are its own */
+} JobOwn;
+
 /* Who is asked about. Zero but for the first three; what is kept between two questions is released by jobs_ask_end. */
 typedef struct JobAsk {
   const char *name;     /* for people */
@@ -30,6 +38,7 @@ typedef struct JobAsk {
   double guard;         /* seconds after its time from which a run that has not started is late */
   double within; /* while something waits for the answer: seconds for all of it, and only whether it runs is asked; 0:
                   * `timeout` for each question */
+  const JobOwn *own;       /* NULL: no such tool runs */
   struct Airflow *airflow; /* kept: connection and token */
 } JobAsk;
 

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "base/buf.h"
+#include "base/marked.h"
 #include "jobs/live_int.h"
 
 /* This machine's processes, and a file that one of them locks or has written its number into. */
@@ -57,6 +56,11 @@ static bool descends_from(pid_t pid, pid_t ancestor) {
 /* We ourselves, what we have started, and what has started us: a shell's line names what it runs. */
 static bool is_ours(pid_t pid) { return descends_from(pid, getpid()) || descends_from(getpid(), pid); }
 
+/* The tool's that runs meanwhile? */
+static bool is_own(const Asking *asking, pid_t pid) {
+  return asking->ask->own != NULL && marked_is((int)pid, asking->ask->own->variable);
+}
+
 /* The command line with spaces between its words; false when it cannot be seen; "" for one that has none any more. */
 static bool command_line(pid_t pid, char text[MOST_FILE]) {
   char path[64];
@@ -76,7 +80,7 @@ static void look_at_process(Asking *asking, const regex_t *pattern, pid_t pid) {
   if (!command_line(pid, text))
     live_unknown(asking, "run tidegate as a user who may see all processes (/proc is mounted with hidepid)",
                  "process: the command line of process %d cannot be seen", (int)pid);
-  else if (text[0] != '\0' && regexec(pattern, text, 0, NULL, 0) == 0 && !is_ours(pid))
+  else if (text[0] != '\0' && regexec(pattern, text, 0, NULL, 0) == 0 && !is_ours(pid) && !is_own(asking, pid))
     live_running(asking, 0, "process: process %d runs it", (int)pid); /* its words may hold a password */
 }
 
@@ -103,17 +107,15 @@ void live_process(Asking *asking) {
 
 /* ---- a lock file ------------------------------------------------------------------------------------------------ */
 
-/* Does a line of /proc/locks name the file? Some file systems show another device there than to stat. */
-static bool names(const char *line, const struct stat *info) {
-  unsigned device_major, device_minor;
-  unsigned long long inode;
-  const char *at = strstr(line, "-> ") == NULL ? line : strstr(line, "-> ") + 3; /* somebody who waits for it */
-  if (sscanf(at, "%*s %*s %*s %*s %*s %x:%x:%llu", &device_major, &device_minor, &inode) != 3 &&
-      sscanf(at, "%*s %*s %*s %*s %x:%x:%llu", &device_major, &device_minor, &inode) != 3)
-    return false;
-  if (inode != info->st_ino) return false;
-  return (device_major == major(info->st_dev) && device_minor == minor(info->st_dev)) || device_major == 0 ||
-         major(info->st_dev) == 0;
+/* Is it a lock of the tool's that runs meanwhile? Who took it may have ended and left it to another. */
+static bool is_own_lock(const Asking *asking, const char *line, const struct stat *info) {
+  int pid;
+  const char *waits = strstr(line, "-> ");
+  if (asking->ask->own == NULL) return false;
+  if (sscanf(waits == NULL ? line : waits + 3, waits == NULL ? "%*s %*s %*s %*s %d" : "%*s %*s %*s %d", &pid) == 1 &&
+      is_own(asking, pid))
+    return true;
+  return waits == NULL && marked_locks(asking->ask->own->variable, info);
 }
 
 /* flock, fcntl and open file description locks alike, without taking one. */
@@ -121,14 +123,15 @@ static bool is_locked(Asking *asking, const char *path, const struct stat *info)
   char line[256];
   bool found = false;
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int file = asking->ask->own != NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file >= 0) found = fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
   if (file >= 0) close(file);
   FILE *locks = fopen("/proc/locks", "re");
   if (locks == NULL)
     live_unknown(asking, "use process, systemd or command", "lock_file: whether %s is locked cannot be told: %s", path,
                  strerror(errno));
-  while (locks != NULL && !found && fgets(line, sizeof line, locks) != NULL) found = names(line, info);
+  while (locks != NULL && !found && fgets(line, sizeof line, locks) != NULL)
+    found = marked_lock_names(line, info) && !is_own_lock(asking, line, info);
   if (locks != NULL) fclose(locks);
   return found;
 }
@@ -146,7 +149,7 @@ static void look_inside(Asking *asking, const char *path) {
   if (sscanf(text, " %d%n", &pid, &end) != 1 || pid <= 0 || (text[end] != '\0' && !isspace((unsigned char)text[end])))
     live_unknown(asking, "a lock file holds nothing, or the number of the process that has it; use command for others",
                  "lock_file: what %s holds says nothing", path);
-  else if (kill(pid, 0) == 0 || errno == EPERM)
+  else if (!is_own(asking, pid) && (kill(pid, 0) == 0 || errno == EPERM))
     live_running(asking, 0, "lock_file: process %d of %s is alive", pid, path);
 }
 

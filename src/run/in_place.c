@@ -120,11 +120,7 @@ static bool recover(InPlace *work, Error *err) {
   for (size_t i = 0; i < now.n; i++)
     if (in_place_is_in(work, i, half)) now.dates[i] = work->expected[i];
   if (!in_place_undisturbed(work, &now, err)) return false;
-  int64_t back;
-  if (!in_place_restore(run->engine, work->writer, run->record, run->plan, NULL, half, false, &back, err)) return false;
-  opened->running = (DateRange){0, 0};
-  in_place_event(work, "put back after a crash", run_label(run, 0, 1));
-  return in_place_note(work, NULL, err);
+  return in_place_put_back(work, "put back after a crash", err);
 }
 
 /* ---- the loop --------------------------------------------------------------------------------------------------- */
@@ -171,7 +167,11 @@ static bool batches(InPlace *work, Error *err) {
     OpenedBatch batch = {.dates = dates, .n = (int64_t)n};
     run_tell(run, run_label(run, from, n), false);
     double began = clock_seconds();
-    if (!in_place_batch(work, &batch, left, err)) return false;
+    if (!in_place_batch(work, &batch, left, err)) {
+      if (!in_place_again(work, err)) return false;
+      continue;
+    }
+    work->met = 0;
     take_passed(work, &batch);
     if (work->options->passed != NULL)
       work->options->passed(work->options->context, &work->result->batches[work->result->n - 1]);
@@ -191,6 +191,7 @@ static bool finish(InPlace *work, Error *err) {
       !in_place_judge(run->arena, run->engine, run->plan, run->plan->range, 0, &facts, err))
     return false;
   work->result->facts.changed = facts.changed;
+  work->result->facts.outside_unchanged = fingerprint_equal(&now.outside, &work->opened.outside);
   if (facts.n > 0) return in_place_found(work, facts.findings, facts.n, err);
   if (facts.changed == 0)
     return error_set(err, ERR_NO_CHANGE, "production still equals the snapshot: the tool changed nothing");
@@ -211,6 +212,13 @@ static void put_back(InPlace *work, Error *err) {
   Error cause = *err, failed;
   int64_t rows = 0;
   const char *id = run->record->id;
+  if (in_place_unfinished(work)) {
+    error_hint(err,
+               "PRODUCTION MAY BE PARTLY WRITTEN, and nothing was put back, since it would be written again: %s. End "
+               "it there, then: tidegate restore %s",
+               work->unfinished, id);
+    return;
+  }
   run_tell(run, "putting the range back", false);
   bool ok =
       in_place_quiet(run->engine, run->record, &failed) &&

@@ -19,9 +19,10 @@ typedef struct InPlaceBatch {
 } InPlaceBatch;
 
 typedef struct InPlaceOptions {
-  RunOptions run;    /* stop: whatever it says, the tool is ended and the range put back */
-  const char *line;  /* for /bin/sh, with the places of plan_variables */
-  int64_t per_batch; /* dates that a batch may have at most; 0: any number */
+  RunOptions run;     /* stop: whatever it says, the tool is ended and the range put back */
+  const char *line;   /* for /bin/sh, with the places of plan_variables */
+  const char *starts; /* the job that the tool starts elsewhere, by its name in the plan; NULL: none */
+  int64_t per_batch;  /* dates that a batch may have at most; 0: any number */
   void (*passed)(void *context, const InPlaceBatch *batch); /* may be NULL */
   void *context;
 } InPlaceOptions;

@@ -97,25 +97,27 @@ static bool go_on(void *context) {
   InPlace *work = context;
   run_tell(&work->run, work->run.progress.doing, false);
   beat(work);
-  return !run_stopped(&work->run) && !work->lease_lost;
+  return !run_stopped(&work->run) && !work->lease_lost && in_place_alone(work);
 }
 
 static bool why_stopped(const InPlace *work, Error *err) {
   if (work->lease_lost)
     return error_set(err, ERR_LEASED, "another tidegate has taken over backfill %s: the tool was ended",
                      work->run.record->id);
+  if (work->run.met != NULL && !run_stopped(&work->run)) return in_place_met(work, err);
   return error_set(err, ERR_PAUSED, "the tool was ended because you asked to stop");
 }
 
 static bool run_tool(InPlace *work, DateRange dates, double left, Error *err) {
   Run *run = &work->run;
+  work->own = (JobOwn){in_place_variable(run->arena, run->record), in_place_application(run->arena, run->record),
+                       work->options->starts, dates};
   ARENA_SCOPED arena = {0};
   ProcessVariable variables[N_VARIABLES];
   BUF_SCOPED log = {0};
   double timeout = run->plan->spec.recompute.timeout;
   plan_variables(&arena, run->plan, dates, variables);
-  variables[APPLICATION] =
-      (ProcessVariable){"{application}", "PGAPPNAME", in_place_application(run->arena, run->record)};
+  variables[APPLICATION] = (ProcessVariable){"{application}", "PGAPPNAME", work->own.application};
   variables[MARK] = (ProcessVariable){"{tool}", OPENED_VARIABLE, opened_mark(&arena, run->record)};
   bool closes = left < timeout;
   ProcessRules rules = {variables, N_VARIABLES, closes ? left : timeout, closes ? "the window" : "`recompute: timeout`",
@@ -137,7 +139,8 @@ static bool pause_between(InPlace *work, const char *doing) {
 static bool await_end(InPlace *work, double seconds, Error *err) {
   double until = clock_seconds() + seconds;
   for (int pid; in_place_tools(work->run.record, &pid) > 0;) {
-    if (!pause_between(work, "waiting for what the tool has put into the background")) return why_stopped(work, err);
+    if (!pause_between(work, "waiting for what the tool has put into the background") || !in_place_alone(work))
+      return why_stopped(work, err);
     if (clock_seconds() > until)
       return error_set(err, ERR_COMMAND, "the tool has ended, but process %d that it has started has not in time", pid);
   }
@@ -153,7 +156,7 @@ static bool await_idle(InPlace *work, double seconds, Error *err) {
     if (clock_seconds() >= next) {
       why = gate_watch_ask(run->watch, run->engine, ASK_SECONDS);
       if (why == NULL) return true;
-      why = arena_strdup(run->arena, why);
+      work->unfinished = why = arena_strdup(run->arena, why);
       next = clock_seconds() + ASK_EVERY;
     }
     if (!pause_between(work, why)) return why_stopped(work, err);

@@ -21,6 +21,9 @@ typedef struct InPlace {
   bool ours;             /* the record is understood, so that it may be put back */
   double beat_at;        /* when the lease's heartbeat is due, in monotonic seconds */
   bool lease_lost;
+  JobOwn own;             /* what the tool shows of itself while it runs */
+  int met;                /* how often a job has come while the batch's tool ran */
+  const char *unfinished; /* the job that may still do what the tool asked for; NULL: none is known to */
 } InPlace;
 
 /* Every date is as it was left; else ERR_DRIFT. */
@@ -40,6 +43,19 @@ bool in_place_batch(InPlace *work, OpenedBatch *batch, double left, Error *err);
 /* Keeps what the ledger is to know of it, and moves the state along the verb; NULL: it stays. */
 bool in_place_note(InPlace *work, const char *verb, Error *err);
 void in_place_event(InPlace *work, const char *what, const char *detail);
+/* in_place_met.c: a job of production that comes while the tool runs. */
+
+/* Asked several times a second while the tool runs: is none there? */
+bool in_place_alone(InPlace *work);
+/* The tool was ended because one was: ERR_DENIED. */
+bool in_place_met(const InPlace *work, Error *err);
+/* A batch has failed with err: is it because of a job, so that its dates were put back and it is to be begun again? */
+bool in_place_again(InPlace *work, Error *err);
+/* Does a job still do what the tool asked for? Then nothing may be put back: it would be written again. */
+bool in_place_unfinished(InPlace *work);
+/* The dates that the tool was writing are made what the snapshot holds, and the ledger knows. */
+bool in_place_put_back(InPlace *work, const char *what, Error *err);
+
 /* Keeps the findings; ERR_HELD. */
 bool in_place_found(InPlace *work, const FindingRecord *findings, size_t n, Error *err);
 

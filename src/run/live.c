@@ -15,7 +15,7 @@ static void note(Run *run, const char *what, const char *detail) {
 bool run_goes_on(Run *run) {
   if (run->options->stop != NULL && *run->options->stop >= 2) return false;
   if (run->met != NULL) return false;
-  const char *why = gate_watch_glance(run->watch);
+  const char *why = gate_watch_glance(run->watch, NULL);
   if (why == NULL) return true;
   run->met = arena_strdup(run->arena, why);
   run_tell(run, arena_printf(run->arena, "%s: stopping what is being written", why), true);

@@ -39,6 +39,8 @@ bool in_place_restore(Engine *engine, EngineWriter *writer, BackfillRecord *reco
 /* The processes of this machine that a backfill's tool has started and that are still there: their number, and one of
  * them. */
 size_t in_place_tools(const BackfillRecord *record, int *ret_pid);
+/* What each of them has in its environment: "NAME=value". */
+const char *in_place_variable(Arena *arena, const BackfillRecord *record);
 /* By this name its sessions in the database are known. It is not one of Tidegate's own, so that they can be asked for.
  */
 const char *in_place_application(Arena *arena, const BackfillRecord *record);

@@ -1,15 +1,8 @@
-#include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/types.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
+#include "base/marked.h"
 #include "ledger/opened.h"
 #include "swap/in_place.h"
 
@@ -21,45 +14,13 @@
 /* Seconds that a killed process gets to be gone, and between two looks. */
 static const double GONE_SECONDS = 10, LOOK_SECONDS = 0.02;
 
-enum { MOST_ENVIRON = 4 * 1024 * 1024 };
-
-/* The environment of a process, its variables each ended by NUL; empty when it cannot be seen. */
-static void read_environ(const char *pid, Buf *ret) {
-  char path[64], block[65536];
-  buf_clear(ret);
-  snprintf(path, sizeof path, "/proc/%s/environ", pid);
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return;
-  ssize_t n;
-  while (ret->len < MOST_ENVIRON && (n = read(file, block, sizeof block)) > 0) buf_append(ret, block, (size_t)n);
-  close(file);
-}
-
-static bool has_variable(const Buf *settings, const char *variable) {
-  const char *text = buf_text(settings);
-  for (size_t at = 0; at < settings->len; at += strnlen(text + at, settings->len - at) + 1)
-    if (strcmp(text + at, variable) == 0) return true;
-  return false;
+const char *in_place_variable(Arena *arena, const BackfillRecord *record) {
+  return arena_printf(arena, OPENED_VARIABLE "=%s", opened_mark(arena, record));
 }
 
 static size_t each_tool(const BackfillRecord *record, int signal_number, int *ret_pid) {
   ARENA_SCOPED arena = {0};
-  BUF_SCOPED settings = {0};
-  const char *variable = arena_printf(&arena, OPENED_VARIABLE "=%s", opened_mark(&arena, record));
-  size_t found = 0;
-  DIR *processes = opendir("/proc");
-  if (processes == NULL) return 0;
-  for (const struct dirent *entry; (entry = readdir(processes)) != NULL;) {
-    int pid = atoi(entry->d_name);
-    if (pid <= 1 || pid == getpid()) continue;
-    read_environ(entry->d_name, &settings);
-    if (!has_variable(&settings, variable)) continue;
-    found++;
-    *ret_pid = pid;
-    if (signal_number != 0) kill(pid, signal_number);
-  }
-  closedir(processes);
-  return found;
+  return marked_each(in_place_variable(&arena, record), signal_number, ret_pid);
 }
 
 size_t in_place_tools(const BackfillRecord *record, int *ret_pid) { return each_tool(record, 0, ret_pid); }

@@ -60,9 +60,12 @@ class InPlace:
         if result is not None:
             self.assertIn("production was restored from the snapshot", result.err)
 
-    def begin(self, line, until, **kwargs):
+    def events(self):
+        return [row[0] for row in self.rows("SELECT what FROM " + self.ledger("event"))]
+
+    def begin(self, line, until, no_wait=False, **kwargs):
         """The command in the background, until a file is there."""
-        process = self.start("snapshot", self.file, "--then", line, start_new_session=True, **kwargs)
+        process = self.start("snapshot", self.file, "--then", line, *["--no-wait"] * no_wait, start_new_session=True, **kwargs)
         wait_until(lambda: (self.folder / until).exists() or process.poll() is not None, what=until)
         self.assertIsNone(process.poll(), "it ended by itself")
         return process
@@ -277,11 +280,46 @@ class InPlace:
         self.assertEqual(self.rows(ALL), self.before)
         self.assertEqual(self.objects(), [])
 
+    ROW = "production: {schedule: none, live: {running: SELECT count(*) FROM job_runs WHERE ended = 0}}"
+
+    def test_a_job_that_comes_while_the_tool_runs(self):
+        """The tool is ended, what it wrote is put back, and when the job is over its batch is begun again."""
+        self.sql("CREATE TABLE job_runs(id int, ended int)")
+        self.write(production=self.ROW)
+        half = self.tool(RIGHT.replace("id * 3", "0"))
+        line = f"echo {{from}} >>told; if [ $(wc -l <told) -eq 2 ]; then {half}; touch there; sleep 300; else {self.tool(RIGHT)}; fi"
+        process = self.begin(line, "there")
+        self.sql("INSERT INTO job_runs VALUES(1, 0)")
+        wait_until(lambda: "put back for a job" in self.events(), what="the batch being put back")
+        self.assertEqual(self.rows(ALL)[3:10], self.before[3:10])  # batch 2: 10 and 11 January
+        self.assertEqual(self.value("SELECT count(*) FROM sales WHERE net > 0 AND day = '2024-01-12'"), 2)
+        self.assertEqual(len(self.told()), 2)
+        self.sql("INSERT INTO sales VALUES('2024-01-22', 900, 5, 'n'); UPDATE job_runs SET ended = 1")
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(self.rows(ALL), self.right + [self.rows(ALL)[-1]])
+        self.assertEqual(len(self.told()), 5)
+        self.assertIn("production runs now (running gives 1): the tool is being ended", err)
+        self.assertIn("rows outside the range are no longer as they were", out)
+
+    def test_a_job_that_comes_and_nobody_waits(self):
+        """By a lock file: what the tool itself locks, and holds when the job comes, is not the job's."""
+        self.write(production="production: {schedule: none, live: {lock_file: lock}}")
+        (self.folder / "lock").touch()
+        line = f"exec 9>>lock; flock -n 9 || exit 9; {self.tool(RIGHT)}; sleep 1.3; [ ! -e first ] && touch first && exit; touch there; sleep 300"
+        process = self.begin(line, "there", no_wait=True)
+        job = subprocess.Popen(["flock", self.folder / "lock", "true"])
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, DENIED, err)
+        self.assertIn("a job came while it ran: production runs now (lock_file:", err)
+        self.assertEqual(job.wait(9), 0)  # it has not waited for longer than that
+        self.assert_put_back()
+
     def test_a_tool_that_only_asks_for_the_work(self):
         """It ends at once; the job that it has started is seen, and waited for, before anything is judged."""
         self.write(production=self.JOB)
         work = f"sleep 0.5; {self.tool(RIGHT)}; rm running"
-        self.snapshot(f"touch running; setsid sh -c {quoted(work)} >/dev/null 2>&1 </dev/null &", "--per-batch", 5)
+        self.snapshot(f"touch running; setsid sh -c {quoted(work)} >/dev/null 2>&1 </dev/null &", "--per-batch", 5, "--starts", "production")
         self.assertEqual(self.rows(ALL), self.right)
 
     def test_what_the_tool_puts_into_the_background_is_waited_for(self):
@@ -329,12 +367,32 @@ class Sqlite(InPlace, Flow):
             for run in range(first, first + 600, 12):
                 self.assertFalse(begin < run + 2 and end > run - 1, f"{begin}..{end} meets the run at {run}")
 
+    def test_a_tool_that_shows_as_the_job(self):
+        """By a sign that names nobody it is taken for production, until it is said that it starts that job."""
+        self.write(production=self.JOB)
+        line = f"echo x >>told; trap 'rm -f running; exit 1' TERM; touch running; {self.tool(RIGHT)}; sleep 1.3 & wait; rm running"
+        self.tidegate("snapshot", self.file, "--then", line, "--starts", "nightly", code=USAGE)
+        self.assertEqual(self.objects(), [])
+        result = self.snapshot(line, "--per-batch", 5, code=DENIED)
+        self.assertIn("3 times in one batch", result.err)
+        self.assertIn("--starts NAME", result.err)
+        self.assertEqual(len(self.told()), 3)
+        self.assert_put_back(result)
+        self.snapshot(line, "--per-batch", 5, "--starts", "production")
+        self.assertEqual(self.rows(ALL), self.right)
+
     def tool(self, sql):
         return f'sqlite3 -cmd ".timeout 9000" {{database}} "{sql}"'
 
 
 class Postgres(InPlace, PostgresFlow):
     crashes = 2
+
+    def test_its_sessions_are_not_the_job_s(self):
+        self.write(production="production: {schedule: none, live: {query: '%pg_sleep(1.2)%', advisory_lock: '42'}}")
+        self.snapshot(self.tool("SELECT pg_advisory_lock(42); SELECT pg_sleep(1.2); " + RIGHT), "--per-batch", 9)
+        self.assertEqual(self.rows(ALL), self.right)
+        self.assertNotIn("ended the tool", self.events())
 
     def test_killed_and_its_statement_goes_on_in_the_server(self):
         """The client is gone with Tidegate, its statement is not: it would write when it has slept."""

@@ -140,10 +140,10 @@ static bool look_at_sessions(PgEngine *engine, Arena *arena, const SessionQuesti
                              Error *err) {
   PG_SCOPED fresh = NULL;
   PG_SCOPED result = NULL;
-  const char *const values[] = {question->application, question->role, question->query};
+  const char *const values[] = {question->application, question->role, question->query, question->except};
   if (question->application == NULL && question->role == NULL && question->query == NULL) return true;
   if (!pg_query(engine, sql_jobs_fresh, NULL, 0, &fresh, doing, err) ||
-      !pg_query(engine, sql_jobs_session, values, 3, &result, doing, err))
+      !pg_query(engine, sql_jobs_session, values, 4, &result, doing, err))
     return false;
   if (PQntuples(result) == 0) return true;
   if (pg_bool(result, 0, 5)) {
@@ -162,12 +162,15 @@ static bool look_at_sessions(PgEngine *engine, Arena *arena, const SessionQuesti
                                     sql_ident(arena, PQuser(engine->conn))));
 }
 
-static bool look_at_lock(PgEngine *engine, Arena *arena, const char *key, SessionFacts *facts, Error *err) {
+static bool look_at_lock(PgEngine *engine, Arena *arena, const SessionQuestion *question, SessionFacts *facts,
+                         Error *err) {
+  const char *key = question->advisory_lock;
   PG_SCOPED result = NULL;
   if (key == NULL) return true;
   size_t first = strcspn(key, ",");
-  const char *const values[] = {arena_strndup(arena, key, first), key[first] == ',' ? key + first + 1 : NULL};
-  if (!pg_query(engine, sql_jobs_lock, values, 2, &result, doing, err)) return false;
+  const char *const values[] = {arena_strndup(arena, key, first), key[first] == ',' ? key + first + 1 : NULL,
+                                question->except};
+  if (!pg_query(engine, sql_jobs_lock, values, 3, &result, doing, err)) return false;
   if (PQntuples(result) > 0)
     found(arena, result, arena_printf(arena, "%s advisory lock %s", pg_peek(result, 0, 3), key), facts);
   return true;
@@ -184,7 +187,7 @@ bool pg_sessions(Engine *base, Arena *arena, const SessionQuestion *question, do
   PgEngine *engine = pg_engine(base);
   SessionFacts facts = {0};
   double before = limit(engine, timeout);
-  bool ok = look_at_lock(engine, arena, question->advisory_lock, &facts, err) &&
+  bool ok = look_at_lock(engine, arena, question, &facts, err) &&
             (facts.found != NULL || look_at_names(engine, arena, question, &facts, err)) &&
             (facts.found != NULL || facts.unknown != NULL || look_at_sessions(engine, arena, question, &facts, err));
   if (in_time(engine, before, ok, err)) *ret = facts;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "gate/trigger/trigger.h"
+#include "spec/spec.h"
 #include "time/civil.h"
 
 /*
@@ -49,6 +50,12 @@ typedef struct CommandVerdict {
 
 /* Judges, and records the verdict where the database is known. Everything lives in the arena. */
 bool command_judge(Arena *arena, const CommandAsk *ask, CommandVerdict *ret, Error *err);
+
+/*
+ * Which job does a command line start that goes on elsewhere, by the names that tidegate.yaml and `live` give it? The
+ * spec's name of it; NULL: none, as far as is known.
+ */
+const char *command_job(Arena *arena, const Spec *spec, const char *text);
 
 /* "allow", "ask", "deny". */
 const char *command_decision_name(CommandDecision decision);

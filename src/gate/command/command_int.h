@@ -87,6 +87,8 @@ void command_drop_unknown_tables(CommandCase *c);
 void command_pipeline_missing(CommandCase *c, const char *rule);
 void command_not_mapped(CommandCase *c, const char *rule);
 void command_database_missing(CommandCase *c, const char *rule);
+/* Is the job what a trigger's target names? */
+bool command_stands_for(const SpecJob *job, const Trigger *trigger, const char *target);
 /* Are they the same table? A schema counts when both name one. */
 bool command_same_table(const char *a, const char *b);
 

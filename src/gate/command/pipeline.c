@@ -84,7 +84,7 @@ static bool is_called(const char *name, const char *system, const char *target) 
   return strcmp(tool ? colon + 1 : name, target) == 0;
 }
 
-static bool stands_for(const SpecJob *job, const Trigger *trigger, const char *target) {
+bool command_stands_for(const SpecJob *job, const Trigger *trigger, const char *target) {
   if (strcmp(job->name.text, target) == 0) return true;
   for (size_t i = 0; i < job->names.n; i++)
     if (is_called(job->names.items[i].text, trigger->system, target)) return true;
@@ -180,7 +180,7 @@ static bool each_table(CommandCase *c, const Trigger *trigger, const char *name,
     const Spec *spec = i == 0 ? &c->pipeline : &c->entries[i - 1];
     for (size_t k = 0; k < spec->n_jobs; k++) {
       const SpecJob *job = &spec->jobs[k];
-      if (!is_table && !stands_for(job, trigger, name)) continue;
+      if (!is_table && !command_stands_for(job, trigger, name)) continue;
       for (size_t t = 0; t < job->writes.n; t++) {
         const char *table = job->writes.items[t].text;
         if (is_table && !command_same_table(table, name)) continue;
