@@ -188,11 +188,13 @@ static bool parse_field(Line *line, int i) {
   return reader->text == reader->end || cron_refuse_sign(reader);
 }
 
+/* croniter counts what the list holds, of which `l` is one more. */
 static bool is_whole(const Line *line, int i) {
   const CronReader *reader = &line->readers[i];
-  for (int value = fields[i].min; value <= field_max(&fields[i]); value++)
-    if ((i == YEAR ? line->years->bits[value / 64] >> value % 64 & 1 : reader->bits >> value & 1) == 0) return false;
-  return true;
+  int size = field_max(&fields[i]) - fields[i].min + 1, n = i == DAY && line->last_day;
+  if (i != YEAR) return n + __builtin_popcountll(reader->bits) == size;
+  for (int value = fields[i].min; value <= fields[i].max; value++) n += line->years->bits[value / 64] >> value % 64 & 1;
+  return n == size;
 }
 
 /* A list of every value is `*`, but for a day field beside one that has no `*`. */
@@ -312,12 +314,15 @@ static bool refuse_event(const char *word, Error *err) {
   return true;
 }
 
-/* The time that passed for a schedule of every hour; else by the wall clock, with fold=1. */
+/* For a schedule of every hour the time to the next one is added to the last run, as if the clock did not change on the
+ * days between; else by the wall clock, with fold=1. */
 static bool airflow_parse(Arena *arena, const char *expression, DialectRule *ret, Error *err) {
   Hours hours;
   const char *line = cron_trim(arena, expression);
   if (!refuse_event(line, err) || !parse(arena, &airflow, line, N_FIELDS, ret, &hours, err)) return false;
-  if (hours == HOURS_STAR) ret->overlap = OVERLAP_BOTH;
+  if (hours != HOURS_STAR) return true;
+  ret->overlap = OVERLAP_BOTH;
+  ret->carries = true;
   return true;
 }
 

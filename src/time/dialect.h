@@ -19,6 +19,10 @@ typedef struct DialectRule {
   bool and_days;
   /* It runs by the time that passed: nothing for a gap, both passes of a fold, whatever policy the caller names. */
   bool rolling;
+  /* After a change of the clock its scheduler may reckon the first time by the offset before: one more reading. */
+  bool carries;
+  /* After a day whose next has no midnight its scheduler does not look at the day again: one more reading. */
+  bool spills;
   /* The first wall-clock second at or after `from`; false if there is none before the year 10000. */
   bool (*next)(const void *rule, const Civil *from, Civil *ret);
   /* In its place, for what does not follow the wall clock: the first fire strictly after. */

@@ -123,6 +123,7 @@ static bool make_rule(Arena *arena, CronReader readers[N_FIELDS], DialectRule *r
   if (!cron_check_fires(rule, err)) return false;
   ret->rule = rule;
   ret->next = cron_next;
+  ret->spills = true; /* spec.go begins anew where an hour is 0, and after a gap at midnight none is */
   return true;
 }
 

@@ -24,7 +24,7 @@ struct Schedule {
 static const Dialect *const dialects[] = {DIALECTS(DIALECT_ADDRESS)};
 
 /* How schedulers read a wall-clock time that does not exist or exists twice: bits, so that readings can be united. */
-enum { READ_GAP_END = 1, READ_SHIFTED = 2, READ_FIRST = 4, READ_SECOND = 8 };
+enum { READ_GAP_END = 1, READ_SHIFTED = 2, READ_FIRST = 4, READ_SECOND = 8, READ_CARRIED = 16, READ_SPILLED = 32 };
 
 /* No two offsets of a zone are further apart. */
 enum { REACH = 52 * 3600 };
@@ -146,6 +146,31 @@ static bool next_in_gap(Search *search, const Span *span, Instant after, Instant
   return true;
 }
 
+/* The fire after `after` that stands for the first wall-clock time since the span's beginning, reckoned by the offset
+ * before it. */
+static bool next_carried(Search *search, const Span *span, Instant after, Instant *ret_at) {
+  if (span->from == INT64_MIN || !(search->readings & READ_CARRIED)) return false;
+  int before = zone_offset(search->schedule->zone, span->from - 1);
+  int64_t wall;
+  if (!next_wall(search, span->from + before, INT64_MAX, &wall) || wall - before <= after) return false;
+  *ret_at = wall - before;
+  return true;
+}
+
+/* The fire after `after` that a time of the day before stands for, where the gap at the span's beginning leaves
+ * midnight out: on the new day, at the time that it would have had. */
+static bool next_spilled(Search *search, const Span *span, Instant after, Instant *ret_at) {
+  const int64_t day = 86400;
+  if (span->from == INT64_MIN || !(search->readings & READ_SPILLED)) return false;
+  int64_t gap_from = span->from + zone_offset(search->schedule->zone, span->from - 1);
+  int64_t gap_until = span->from + span->offset, midnight = gap_until - ((gap_until % day) + day) % day, wall;
+  if (gap_from > midnight || midnight == gap_until) return false;
+  int64_t from = after + 1 + span->offset > gap_until ? after + 1 + span->offset : gap_until;
+  if (!next_wall(search, from - day, midnight, &wall)) return false;
+  *ret_at = wall + day - span->offset;
+  return true;
+}
+
 /*
  * Goes over the spans of one offset each, from one early enough for a time shifted out of a gap to be still to come.
  * In each, the search goes over the calendar of the wall clock and never by adding seconds of days.
@@ -159,6 +184,8 @@ static bool next_fire(const Schedule *schedule, Instant after, int readings, Ins
   for (Span span = span_at(schedule->zone, after - REACH); span.from < best;
        span = span_at(schedule->zone, span.until)) {
     if (next_in_gap(&search, &span, after, &at) && at < best) best = at;
+    if (next_carried(&search, &span, after, &at) && at < best) best = at;
+    if (next_spilled(&search, &span, after, &at) && at < best) best = at;
     if (span.until > after && next_shown(&search, &span, after, &at) && at < best) best = at;
     if (span.until > INSTANT_MAX) break;
   }
@@ -197,7 +224,8 @@ bool schedule_next_any(const Schedule *schedule, Instant after, Instant *ret_at)
     *ret_at = after < INSTANT_MIN ? INSTANT_MIN : after + 1;
     return true;
   }
-  return next_fire(schedule, after, READ_GAP_END | READ_SHIFTED | READ_FIRST | READ_SECOND, ret_at);
+  int own = (schedule->rule.carries ? READ_CARRIED : 0) | (schedule->rule.spills ? READ_SPILLED : 0);
+  return next_fire(schedule, after, READ_GAP_END | READ_SHIFTED | READ_FIRST | READ_SECOND | own, ret_at);
 }
 
 const char *schedule_expression(const Schedule *schedule) { return schedule->expression; }

@@ -43,8 +43,9 @@ bool schedule_previous(const Schedule *schedule, Instant before, GapPolicy gap, 
 
 /*
  * The first fire strictly after `after` on the union of all readings: in a gap both the gap's end and the shifted time,
- * in a fold both passes, and every second where nobody knows since when the scheduler counts (robfig's @every, AWS
- * rate()). Law 4 is judged on this.
+ * in a fold both passes, after a change what a scheduler reckons by the old offset (Airflow with a star hour) and what
+ * goes over a missing midnight to the next day (robfig), and every second where nobody knows since when the scheduler
+ * counts (robfig's @every, AWS rate()). Law 4 is judged on this.
  */
 bool schedule_next_any(const Schedule *schedule, Instant after, Instant *ret_at);
 

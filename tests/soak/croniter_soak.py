@@ -134,8 +134,5 @@ def by_design(case, ours, real):
 
 if __name__ == "__main__":
     sys.argv = [word for word in sys.argv if word not in MODES]
-    if MODE == "--and-days":
-        plainly = common.ask_tidegate
-        common.ask_tidegate = lambda dialect, case: plainly(dialect, case, "--day-and")
     common.run(MODES.get(MODE, "croniter"), "croniter 7.0.0", generate, lambda cases: [answer(case) for case in cases],
-               by_design)
+               by_design, lambda case: ["--day-and"] if MODE == "--and-days" else [])

@@ -51,11 +51,15 @@ def by_design(case, ours, real):
             return "the real one does not look at what follows a value"
         if "no place in a list" in ours:
             return "the real one takes one of a list with W or #, which its documentation rules out"
+        if re.search(r" is not from ", ours) and re.search(r"\d-\d+-", case.expression):
+            return "the real one does not look at what follows a value"
         if len(fields) == 7 and "the year field" in ours:
             return "the real one takes every number as a year"
         return None
     if real == ours[:len(real)] and ours[len(real)] > 4102444800:
         return "the real one gives up a hundred years from now"
+    if not isinstance(real, str) and case.zone == "Asia/Tehran" and min(set(ours) ^ set(real)) < 315532800:
+        return "Java brings zone data of its own age"
     if isinstance(real, str) or definition(case) != ours:
         return None
     # Whoever asks from within the first pass hears of what is left of the second: the real one takes the clock for granted.

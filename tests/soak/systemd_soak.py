@@ -80,10 +80,12 @@ def by_design(case, ours, real):
             return "fractions of a second are refused"
         return None
     if isinstance(real, str):
-        if "Infinite loop" in real:
+        if "Infinite loop" in real or "deadlock avoided" in real:
             return "the real one loops for ever"
         if re.search(r"~[^ ]*,", case.expression):
             return "the real one allows three days less for each further part of a list from the month's end"
+        if any(start == stop for start, stop in re.findall(r":\d+:(?:[^ ]*,)?(\d+)\.\.(\d+)(?!/)", case.expression)):
+            return "the real one refuses a range of one second"
         if case.expression != " ".join(case.expression.split()):
             return "blanks at the ends, and two in place of one, are taken"
         return None

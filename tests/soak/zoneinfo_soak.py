@@ -68,7 +68,5 @@ def by_design(case, ours, real):
 
 
 if __name__ == "__main__":
-    plainly = common.ask_tidegate
-    common.ask_tidegate = lambda dialect, case: plainly(
-        dialect, case, "--gap", policies(case)[0], "--overlap", policies(case)[1])
-    common.run("vixie", "Python's zoneinfo", generate, lambda cases: [definition(case) for case in cases], by_design)
+    common.run("vixie", "Python's zoneinfo", generate, lambda cases: [definition(case) for case in cases], by_design,
+               lambda case: ["--gap", policies(case)[0], "--overlap", policies(case)[1]])

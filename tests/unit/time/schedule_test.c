@@ -99,9 +99,10 @@ static void policies_in_gaps_and_folds(void **state) {
   arena_release(&arena);
 }
 
-static void assert_any(const char *expression, const char *zone_text, const char *after, const char *expected) {
+static void assert_any(const char *dialect, const char *expression, const char *zone_text, const char *after,
+                       const char *expected) {
   Arena arena = {0};
-  const Schedule *schedule = parse(&arena, expression, zone_text);
+  const Schedule *schedule = schedule_of(&arena, dialect, expression, zone_text);
   Instant from = at(after);
   char list[512];
   snprintf(list, sizeof list, "%s", expected);
@@ -115,17 +116,25 @@ static void assert_any(const char *expression, const char *zone_text, const char
 }
 
 static void the_union_of_all_readings(void **state) {
-  assert_any("30 2 * * *", "Europe/Berlin", "2025-03-29T12:00:00Z",
+  assert_any("vixie", "30 2 * * *", "Europe/Berlin", "2025-03-29T12:00:00Z",
              "2025-03-30T03:00:00+02:00;2025-03-30T03:30:00+02:00;2025-03-31T02:30:00+02:00");
-  assert_any("30 2 * * *", "Europe/Berlin", "2025-10-25T12:00:00Z",
+  assert_any("vixie", "30 2 * * *", "Europe/Berlin", "2025-10-25T12:00:00Z",
              "2025-10-26T02:30:00+02:00;2025-10-26T02:30:00+01:00;2025-10-27T02:30:00+01:00");
-  assert_any("0 2 * * *", "Australia/Lord_Howe", "2019-10-05T12:00:00Z",
+  assert_any("vixie", "0 2 * * *", "Australia/Lord_Howe", "2019-10-05T12:00:00Z",
              "2019-10-06T02:30:00+11:00;2019-10-07T02:00:00+11:00");
-  assert_any("0 12 30 12 *", "Pacific/Apia", "2011-12-01T00:00:00Z",
+  assert_any("vixie", "0 12 30 12 *", "Pacific/Apia", "2011-12-01T00:00:00Z",
              "2011-12-31T00:00:00+14:00;2011-12-31T12:00:00+14:00;2012-12-30T12:00:00+14:00");
   /* The end of the gap is 03:00, where the schedule fires by itself: one fire. */
-  assert_any("0 2,3 * * *", "Europe/Berlin", "2025-03-29T12:00:00Z",
+  assert_any("vixie", "0 2,3 * * *", "Europe/Berlin", "2025-03-29T12:00:00Z",
              "2025-03-30T03:00:00+02:00;2025-03-31T02:00:00+02:00;2025-03-31T03:00:00+02:00");
+  /* Airflow adds 25 hours to the run of Saturday 23:00, and is an hour early. */
+  assert_any("airflow", "0 * * * 1,6", "America/New_York", "2024-11-03T03:30:00Z",
+             "2024-11-03T23:00:00-05:00;2024-11-04T00:00:00-05:00;2024-11-04T01:00:00-05:00");
+  assert_any("airflow", "0 1 * * 1,6", "America/New_York", "2024-11-03T03:30:00Z", "2024-11-04T01:00:00-05:00");
+  /* robfig/cron v3.0.1 runs it on the 8th too, which has no midnight. */
+  assert_any("robfig", "45 1-2 */3 */2 *", "America/Santiago", "2013-09-07T12:00:00Z",
+             "2013-09-08T01:45:00-03:00;2013-09-08T02:45:00-03:00;2013-09-10T01:45:00-03:00");
+  assert_any("vixie", "45 1-2 */3 */2 *", "America/Santiago", "2013-09-07T12:00:00Z", "2013-09-10T01:45:00-03:00");
 }
 
 /* Whatever the policies, each fire is also one of the union, and later than the one before. */
