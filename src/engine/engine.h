@@ -282,8 +282,11 @@ typedef enum LaterRows { LATER_REFUSE, LATER_KEEP, LATER_OVERWRITE } LaterRows;
 typedef struct TxnLimits {
   double lock_wait;  /* seconds to wait for the lock, once */
   const char *fence; /* a table that nobody else writes from here to the end; NULL: none */
-  bool snapshot;     /* every statement sees the database as the first one did; else each sees what is committed */
-  double hold; /* seconds after which the transaction is rolled back, by a process of its own if this one is frozen */
+  bool insist;   /* with a fence: a transaction that has read the table and may still write it is not waited for here;
+                    apply, revert and restore_range shut it out at their end, and readers with it, for half a second at
+                    most */
+  bool snapshot; /* every statement sees the database as the first one did; else each sees what is committed */
+  double hold;   /* seconds after which the transaction is rolled back, by a process of its own if this one is frozen */
   bool shared; /* with `writes_apart`: others may be in such a transaction under the same lease at the same time. Until
                   it ends nobody takes the lease over; its heartbeat is left to whoever is alone with it */
 } TxnLimits;

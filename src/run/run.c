@@ -52,8 +52,8 @@ static bool rest_at_lock(void *context, double seconds) { return run_rest(contex
 bool run_begin(Run *run, EngineWriter *writer, bool snapshot, Error *err) {
   const SpecBudget *budget = &run->plan->spec.budget;
   TxnLimits limits = {.lock_wait = budget->lock, .snapshot = snapshot, .hold = budget->statement};
-  int tries;
-  return swap_begin(run->engine, writer, limits, budget->lock_tries, rest_at_lock, run, &tries, err);
+  int refused = 0;
+  return swap_begin(run->engine, writer, limits, budget->lock_tries, rest_at_lock, run, &refused, err);
 }
 
 /* ---- the loop

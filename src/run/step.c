@@ -27,8 +27,8 @@ static bool begin(RunStep *step, EngineWriter *writer, bool snapshot, Error *err
   if (!step->by_worker) return run_begin(step->run, writer, snapshot, err);
   const SpecBudget *budget = &step->run->plan->spec.budget;
   TxnLimits limits = {.lock_wait = budget->lock, .snapshot = snapshot, .hold = budget->statement, .shared = true};
-  int tries;
-  return swap_begin(step->engine, writer, limits, budget->lock_tries, rest_apart, step, &tries, err);
+  int refused = 0;
+  return swap_begin(step->engine, writer, limits, budget->lock_tries, rest_apart, step, &refused, err);
 }
 
 static bool prepare_objects(Run *run, EngineWriter *writer, Error *err) {

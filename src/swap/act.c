@@ -12,12 +12,16 @@ double swap_longest_wait(const SpecBudget *budget) {
   return (double)budget->lock_tries * (budget->lock + LONGEST_REST);
 }
 
+/* Readers who follow each other without a gap are shut out for a moment in the last of the tries. */
+enum { INSISTING_TRIES = 3 };
+
 bool swap_begin(Engine *engine, EngineWriter *writer, TxnLimits limits, int most, LockRest *rest, void *context,
-                int *ret_tries, Error *err) {
-  for (*ret_tries = 1;; ++*ret_tries) {
+                int *refused, Error *err) {
+  for (;;) {
+    limits.insist = *refused + INSISTING_TRIES >= most;
     if (engine->ops->begin(writer, limits, err)) return true;
     if (err->code != ERR_LOCKED) return false;
-    if (*ret_tries >= most) return error_wrap(err, "given up after %d tries", most);
+    if (++*refused >= most) return error_wrap(err, "given up after %d tries", most);
     if (!rest(context, SHORTEST_REST + (LONGEST_REST - SHORTEST_REST) * (rand() % 1000) / 1000))
       return error_set(err, ERR_PAUSED, "stopped while waiting for the lock");
   }
@@ -92,19 +96,19 @@ static bool rest_unless_stopped(void *context, double seconds) {
   return true;
 }
 
-bool act_lock(Act *act, const char *fence, const volatile sig_atomic_t *stop, int *ret_tries, Error *err) {
-  return act_lock_for(act, fence, act->plan->spec.budget.swap_lock, stop, ret_tries, err);
+bool act_lock(Act *act, const char *fence, const volatile sig_atomic_t *stop, Error *err) {
+  return act_lock_for(act, fence, act->plan->spec.budget.swap_lock, stop, err);
 }
 
-bool act_lock_for(Act *act, const char *fence, double hold, const volatile sig_atomic_t *stop, int *ret_tries,
-                  Error *err) {
+bool act_lock_for(Act *act, const char *fence, double hold, const volatile sig_atomic_t *stop, Error *err) {
   const SpecBudget *budget = &act->plan->spec.budget;
   TxnLimits limits = {.lock_wait = budget->lock, .fence = fence, .hold = hold};
-  return swap_begin(act->engine, act->writer, limits, budget->lock_tries, rest_unless_stopped, &stop, ret_tries, err);
+  return swap_begin(act->engine, act->writer, limits, budget->lock_tries, rest_unless_stopped, &stop, &act->refused,
+                    err);
 }
 
-bool act_try_again(Act *act, int tries, const volatile sig_atomic_t *stop, const Error *err) {
-  if (err->code != ERR_LOCKED || tries >= act->plan->spec.budget.lock_tries) return false;
+bool act_try_again(Act *act, const volatile sig_atomic_t *stop, const Error *err) {
+  if (err->code != ERR_LOCKED || ++act->refused >= act->plan->spec.budget.lock_tries) return false;
   act->engine->ops->abort(act->writer);
   return rest_unless_stopped(&stop, LONGEST_REST);
 }

@@ -98,10 +98,12 @@ bool in_place_restore(Engine *engine, EngineWriter *writer, BackfillRecord *reco
   ARENA_SCOPED arena = {0};
   Act act = {.arena = &arena, .engine = engine, .record = record, .plan = plan, .writer = writer, .watch = watch};
   const EngineOps *ops = engine->ops;
-  int tries;
-  if (!act_lock(&act, plan->shape.table, NULL, &tries, err)) return false;
-  if (!act_still_idle(&act, err) ||
-      !ops->restore_range(writer, &plan->shape, dates, plan->spec.triggers != TRIGGERS_FIRE, ret_changed, err)) {
+  for (;;) {
+    if (!act_lock(&act, plan->shape.table, NULL, err)) return false;
+    if (act_still_idle(&act, err) &&
+        ops->restore_range(writer, &plan->shape, dates, plan->spec.triggers != TRIGGERS_FIRE, ret_changed, err))
+      break;
+    if (act_try_again(&act, NULL, err)) continue;
     ops->abort(writer);
     return false;
   }

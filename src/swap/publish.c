@@ -13,12 +13,12 @@ enum { RECHECKS_OUTSIDE = 3 };
 /* The dates that drifted go back to building, and everything else stays. */
 static bool back_to_building(Act *act, DateRange drift, const char *what, Error *err) {
   char label[96];
-  int tries;
   const Shape *shape = &act->plan->shape;
   date_range_label(&drift, shape->codec.grain, shape->codec.zone, label);
   const char *reason = arena_printf(act->arena, "%s changed after %s was recomputed", what, label);
   act->engine->ops->abort(act->writer);
-  if (!act_lock(act, NULL, NULL, &tries, err)) return false;
+  act->refused = 0;
+  if (!act_lock(act, NULL, NULL, err)) return false;
   if (!act->engine->ops->forget(act->writer, shape, drift, err)) {
     act->engine->ops->abort(act->writer);
     return false;
@@ -29,8 +29,8 @@ static bool back_to_building(Act *act, DateRange drift, const char *what, Error 
 }
 
 /* Takes the lock with everything proven unchanged. False with ERR_DRIFT when something is not. */
-static bool lock_unchanged(Act *act, Recheck *recheck, const volatile sig_atomic_t *stop, SwapFacts *ret,
-                           double *ret_locked, Error *err) {
+static bool lock_unchanged(Act *act, Recheck *recheck, const volatile sig_atomic_t *stop, double *ret_locked,
+                           Error *err) {
   const EngineOps *ops = act->engine->ops;
   for (int attempt = 1;; attempt++) {
     DateRange drift;
@@ -40,7 +40,7 @@ static bool lock_unchanged(Act *act, Recheck *recheck, const volatile sig_atomic
       if (!recheck_look(act, recheck, &drift, &what, err)) return false;
       if (drift.from != drift.to) return back_to_building(act, drift, what, err);
     }
-    if (!act_lock(act, act->plan->shape.table, stop, &ret->tries, err)) return false;
+    if (!act_lock(act, act->plan->shape.table, stop, err)) return false;
     *ret_locked = clock_seconds();
     bool ok = recheck_holds(act, recheck, &holds, err);
     if (ok && holds) return true;
@@ -70,12 +70,12 @@ static const char *swap_json(Act *act, double lock_seconds) {
 /* Production refused a row, or a count was not as sealed: the transaction is gone, and so is nothing else. */
 static bool refused(Act *act, Error *err) {
   Error refusal = *err;
-  int tries;
   if (refusal.code == ERR_DRIFT)
     return back_to_building(act, act->plan->range,
                             act->plan->shape.way != WAY_CHANGES ? "what stands beside production" : "production", err);
   act->engine->ops->abort(act->writer);
-  if (refusal.code != ERR_HELD || !act_lock(act, NULL, NULL, &tries, err) ||
+  act->refused = 0;
+  if (refusal.code != ERR_HELD || !act_lock(act, NULL, NULL, err) ||
       !act_commit(act, "hold", refusal.message, NULL, NULL, err)) {
     *err = refusal;
     return act_took_too_long(act, err);
@@ -106,8 +106,8 @@ static bool publish(Act *act, const volatile sig_atomic_t *stop, SwapFacts *ret,
   Recheck recheck = {0};
   double locked = 0;
   if (!recheck_init(act, &recheck, err)) return false;
-  for (int tries = 1;; tries++) {
-    if (!lock_unchanged(act, &recheck, stop, ret, &locked, err)) return false;
+  for (;;) {
+    if (!lock_unchanged(act, &recheck, stop, &locked, err)) return false;
     if (!act_still_idle(act, err)) {
       ops->abort(act->writer);
       return false;
@@ -115,19 +115,19 @@ static bool publish(Act *act, const volatile sig_atomic_t *stop, SwapFacts *ret,
     if (ops->apply(act->writer, shape, act->columns, act->counts, act->plan->spec.triggers == TRIGGERS_SKIP, err) &&
         as_sealed(act, err))
       break;
-    if (!act_try_again(act, tries, stop, err)) return refused(act, err);
+    if (!act_try_again(act, stop, err)) return refused(act, err);
   }
   if (!act_commit(act, "swap", NULL, "swap", swap_json(act, clock_seconds() - locked), err)) return false;
   ret->lock_seconds = clock_seconds() - locked;
   ret->counts = act->counts;
+  ret->tries = act->refused + 1;
   return ops->now(act->engine, &ret->at, err);
 }
 
 /* After a rollback the same sealed change set may be published again. */
 static bool reopen(Act *act, Error *err) {
-  int tries;
   if (strcmp(act->record->state, state_name(STATE_rolled_back)) != 0) return true;
-  return act_lock(act, NULL, NULL, &tries, err) && act_commit(act, "reopen", NULL, NULL, NULL, err);
+  return act_lock(act, NULL, NULL, err) && act_commit(act, "reopen", NULL, NULL, NULL, err);
 }
 
 bool swap_publish(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan,

@@ -14,17 +14,16 @@ bool swap_refresh(Arena *arena, Engine *engine, BackfillRecord *record, const Pl
                   Error *err) {
   Act act = {.arena = arena, .engine = engine, .record = record, .plan = plan};
   const SpecBudget *budget = &plan->spec.budget;
-  int tries;
   *ret = (RefreshFacts){0};
   if (engine->ops->refresh == NULL)
     return error_set(err, ERR_NOT_FOUND, "this engine has no materialized views: %s cannot be refreshed", view);
   if (!act_begin(&act, NULL, GATE_SWAP, budget->statement, err)) return false;
   double began = clock_seconds();
   bool ok = false;
-  for (int round = 1; !ok; round++) {
-    if (!act_lock_for(&act, NULL, budget->statement, stop, &tries, err)) break;
+  while (!ok) {
+    if (!act_lock_for(&act, NULL, budget->statement, stop, err)) break;
     ok = refresh(&act, view, what, detail, ret, err);
-    if (!ok && !act_try_again(&act, round, stop, err)) break;
+    if (!ok && !act_try_again(&act, stop, err)) break;
   }
   ret->seconds = clock_seconds() - began;
   act_end(&act);

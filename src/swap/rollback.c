@@ -41,19 +41,18 @@ static bool kept_whole(Act *act, Error *err) {
 static bool rollback(Act *act, LaterRows later, const volatile sig_atomic_t *stop, RollbackFacts *ret, Error *err) {
   const EngineOps *ops = act->engine->ops;
   const Shape *shape = &act->plan->shape;
-  int tries;
   if (!count_arrived(act, &ret->arrived, err) ||
       !ops->conflicts(act->engine, act->arena, shape, act->record->id, CONFLICT_EXAMPLES, &ret->conflicts, err))
     return false;
   double locked;
-  for (int again = 1;; again++) {
-    if (!act_lock(act, shape->table, stop, &tries, err)) return false;
+  for (;;) {
+    if (!act_lock(act, shape->table, stop, err)) return false;
     locked = clock_seconds();
     if (act_still_idle(act, err) && kept_whole(act, err) &&
         ops->revert(act->writer, shape, act->columns, later, act->plan->spec.triggers == TRIGGERS_SKIP, &ret->left,
                     err))
       break;
-    if (act_try_again(act, again, stop, err)) continue;
+    if (act_try_again(act, stop, err)) continue;
     ops->abort(act->writer);
     return act_took_too_long(act, err);
   }

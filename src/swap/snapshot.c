@@ -61,7 +61,6 @@ static bool check(Act *act, SnapshotFacts *ret, Error *err) {
   InPlaceFacts facts;
   RangeLook now;
   Opened opened;
-  int tries;
   const char *id = act->record->id;
   if (!opened_read(act->arena, act->record, &opened, err) || !is_complete(act, &opened, err) ||
       !in_place_look(act->arena, act->engine, act->plan, &now, err) ||
@@ -79,7 +78,7 @@ static bool check(Act *act, SnapshotFacts *ret, Error *err) {
     error_set(err, ERR_NO_CHANGE, "production still equals the snapshot: nothing was written");
     return error_hint(err, "run the tool, then check again; or tidegate discard %s", id);
   }
-  return act_lock(act, NULL, NULL, &tries, err) &&
+  return act_lock(act, NULL, NULL, err) &&
          act_commit(act, "check", ret->outside_unchanged ? NULL : "rows outside the range changed meanwhile", NULL,
                     NULL, err);
 }

@@ -11,10 +11,11 @@
 /* Rests between two tries at a lock, outside any transaction; false: the caller was asked to stop. */
 typedef bool LockRest(void *context, double seconds);
 
-/* Begins a transaction, trying its locks up to `most` times. ERR_LOCKED when they were never to be had, ERR_PAUSED when
- * a rest said stop; else as EngineOps.begin. */
+/* Begins a transaction, trying its locks until they were refused `most` times; *refused says how often they were
+ * before, and counts on. ERR_LOCKED when they were never to be had, ERR_PAUSED when a rest said stop; else as
+ * EngineOps.begin. `limits.insist` is set for the last tries. */
 bool swap_begin(Engine *engine, EngineWriter *writer, TxnLimits limits, int most, LockRest *rest, void *context,
-                int *ret_tries, Error *err);
+                int *refused, Error *err);
 /* Seconds that all tries at a lock may take: they too must fit before the window closes (law 4). */
 double swap_longest_wait(const SpecBudget *budget);
 

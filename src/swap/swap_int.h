@@ -15,6 +15,7 @@ typedef struct Act {
   EngineWriter *writer;
   GateWatch *watch; /* of what writes production; NULL: there is nothing to ask */
   int64_t epoch;
+  int refused;         /* tries at the lock so far that were for nothing */
   ChangeCounts counts; /* of the seal */
   bool *columns;       /* of the shape: those that change in an update */
 } Act;
@@ -26,15 +27,14 @@ bool act_begin(Act *act, const char *verb, GateAct gate, double need, Error *err
 void act_end(Act *act);
 /* Reads counts and columns from the seal. */
 bool act_read_seal(Act *act, Error *err);
-/* Begins a transaction under the limits of the budget, tried as often as it says. fence: as in TxnLimits, the target
- * wherever its rows are rechecked or written; NULL for the ledger and the backfill's own tables alone. */
-bool act_lock(Act *act, const char *fence, const volatile sig_atomic_t *stop, int *ret_tries, Error *err);
+/* Begins a transaction under the limits of the budget, tried as often as it says in all. fence: as in TxnLimits, the
+ * target wherever its rows are rechecked or written; NULL for the ledger and the backfill's own tables alone. */
+bool act_lock(Act *act, const char *fence, const volatile sig_atomic_t *stop, Error *err);
 /* The same, held for so many seconds at most. */
-bool act_lock_for(Act *act, const char *fence, double hold, const volatile sig_atomic_t *stop, int *ret_tries,
-                  Error *err);
+bool act_lock_for(Act *act, const char *fence, double hold, const volatile sig_atomic_t *stop, Error *err);
 /* After an attempt under the lock failed: when it was for want of another lock, rolls back, rests and is true, as often
- * as the budget says. Else nothing is done. */
-bool act_try_again(Act *act, int tries, const volatile sig_atomic_t *stop, const Error *err);
+ * as the budget says, tries at the first lock included. Else nothing is done. */
+bool act_try_again(Act *act, const volatile sig_atomic_t *stop, const Error *err);
 /* Under the lock, before production is written: is every job still idle? ERR_DENIED; the caller rolls back. */
 bool act_still_idle(Act *act, Error *err);
 /* Moves the state along the verb and commits; on failure everything is rolled back. */

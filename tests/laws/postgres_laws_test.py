@@ -6,10 +6,13 @@ kill and every lost connection at every point in tests/fault."""
 
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "flow"))
+import psycopg2  # noqa: E402
+
 import harness  # noqa: E402
 import postgres_hazards_test as hazards  # noqa: E402
 from harness import (CONFLICT, DENIED, DRIFT, HELD, LEASED, LOCKED, NO_CHANGE, OK, STATE, USAGE, cron_in, wait_until)  # noqa: E402
@@ -177,6 +180,86 @@ class Law03(Laws):
         self.tidegate("swap", spec, "--yes", code=LOCKED)
         self.assertEqual(self.rows(NOW), self.before)
         db.close()
+
+    def test_law_03_nor_beside_one_that_reads_while_the_swap_writes(self):
+        """It reads what the swap replaces a moment later, and writes that back when it is committed."""
+        self.sql(AT_SWAP)
+        spec = self.spec(SPEC + "triggers: fire\n", budget=QUICK.replace("2s", "20s"))
+        self.built(spec)
+        db = self.connect(autocommit=False)
+        cursor = db.cursor()
+        with self.barrier() as go_on:
+            swap = self.start("swap", spec, "--yes")
+            self.wait_at_barrier(swap)
+            cursor.execute(f"SELECT day, v FROM fct WHERE id = {CHANGED}")
+            row = cursor.fetchone()
+            go_on()
+            self.ended(swap, LOCKED)
+        cursor.execute(f"INSERT INTO fct VALUES(%s, {CHANGED}, %s) ON CONFLICT(day, id) DO UPDATE SET v = excluded.v", row)
+        db.commit()
+        db.close()
+        self.assertEqual((self.rows(NOW), self.state()), (self.before, "ready"))
+
+    def test_law_03_who_waits_to_write_what_it_read_is_not_ended(self):
+        """The swap gives way at once, before the server finds a deadlock and ends one of both."""
+        self.sql(AT_SWAP)
+        spec = self.spec(SPEC + "triggers: fire\n", budget=QUICK.replace("2s", "20s"))
+        self.built(spec)
+        db, errors = self.connect(autocommit=False), []
+        cursor = db.cursor()
+
+        def write_back():
+            try:
+                cursor.execute(f"UPDATE fct SET v = v + 1000 WHERE id = {CHANGED}")
+                db.commit()
+            except psycopg2.Error as error:
+                errors.append(error)
+
+        with self.barrier() as go_on:
+            swap = self.start("swap", spec, "--yes")
+            self.wait_at_barrier(swap)
+            cursor.execute("SELECT * FROM fct")
+            writer = threading.Thread(target=write_back)
+            writer.start()
+            self.wait_for_lock("fct")
+            go_on()
+            writer.join()
+            self.ended(swap, DRIFT)
+        db.close()
+        self.assertEqual(errors, [])
+        self.assertEqual(self.value(f"SELECT v FROM fct WHERE id = {CHANGED}"), 1000)
+
+    def test_law_03_readers_without_a_gap_do_not_stop_the_swap(self):
+        """Four sessions that may write, and only read, one transaction after the other: at every moment one is open."""
+        spec = self.spec(SPEC, budget="budget: {duty: 100 %, lock: 0.5s, lock_tries: 6}")
+        self.built(spec)
+        stop, errors, rounds = threading.Event(), [], []
+
+        def read():
+            try:
+                db = self.connect(autocommit=False)
+                cursor = db.cursor()
+                while not stop.is_set():
+                    cursor.execute("SELECT sum(v) FROM fct")
+                    cursor.execute("SELECT sum(v), pg_sleep(0.03) FROM fct")
+                    db.commit()
+                    rounds.append(1)
+                db.close()
+            except psycopg2.Error as error:
+                errors.append(error)
+
+        readers = [threading.Thread(target=read) for _ in range(4)]
+        for reader in readers:
+            reader.start()
+        try:
+            wait_until(lambda: len(rounds) > 8 or errors)
+            for verb in (["swap", spec, "--yes"], ["rollback", spec], ["swap", spec, "--yes"]):
+                self.tidegate(*verb)
+        finally:
+            stop.set()
+            for reader in readers:
+                reader.join()
+        self.assertEqual((errors, self.rows(NOW)), ([], self.right))
 
 
 class Law04(Laws):

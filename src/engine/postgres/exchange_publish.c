@@ -121,7 +121,8 @@ static bool no_older_snapshots(EngineWriter *writer, Arena *arena, const ShapeSq
   PG_SCOPED rows = NULL;
   PgEngine *engine = writer->engine;
   const char *values[] = {writer->id, wrote ? "true" : "false"};
-  if (!pg_query(engine, sql_fill(arena, sql_exchange_older_snapshots, "ledger", pg_schema(engine, arena), NULL), values,
+  if (!run(engine, sql_jobs_fresh, err) ||
+      !pg_query(engine, sql_fill(arena, sql_exchange_older_snapshots, "ledger", pg_schema(engine, arena), NULL), values,
                 2, &rows, exchanging, err))
     return false;
   if (PQntuples(rows) == 0) return true;

@@ -34,7 +34,8 @@ static bool look(PgEngine *engine, const char *sql, PGresult **ret, Error *err) 
   Error ignored;
   bool own;
   if (!pg_begin(engine, false, &own, doing, err)) return false;
-  bool ok = (own || pg_run(engine, sql_session_savepoint, NULL, 0, NULL, doing, err)) &&
+  bool ok = (own || (pg_run(engine, sql_session_savepoint, NULL, 0, NULL, doing, err) &&
+                     pg_run(engine, sql_jobs_fresh, NULL, 0, NULL, doing, err))) &&
             pg_run(engine, sql_session_read_only, NULL, 0, NULL, doing, err);
   ok = ok && pg_query(engine, sql, NULL, 0, ret, doing, err);
   if (!ok && strcmp(pg_sqlstate(engine), "25006") == 0)

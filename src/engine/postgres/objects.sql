@@ -53,19 +53,38 @@ WHERE p.database = current_database() AND EXISTS (SELECT FROM pg_locks AS x JOIN
   WHERE x.locktype = 'transactionid' AND x.transactionid = p.transaction AND x.pid IS NULL AND held.pid IS NULL)
 ORDER BY 5 DESC LIMIT 5
 
--- name: open_writers
--- $1: the table's name. Sessions with a transaction open that has looked at it and has written something, or stands
--- between two statements and may write it; the last column: this role may not see what the session does, not even what
--- kind it is, and takes it for one of these.
-SELECT a.pid, coalesce(a.usename, 'background'), coalesce(nullif(a.application_name, ''), a.backend_type, 'a session'),
-  coalesce(a.state, 'unknown'), coalesce(extract(epoch FROM clock_timestamp() - a.xact_start)::int8, 0),
-  left(regexp_replace(coalesce(a.query, ''), '\s+', ' ', 'g'), 120), a.state IS NULL
-FROM pg_stat_activity AS a
-WHERE a.pid <> pg_backend_pid() AND coalesce(a.backend_type, 'client backend') = 'client backend'
-  AND EXISTS (SELECT 1 FROM pg_locks AS l WHERE l.pid = a.pid AND l.locktype = 'relation' AND l.granted
+-- name: open
+-- $1: the table's name. Of the sessions with a transaction open that has looked at it the one that is most in the way.
+-- The last columns: this role may not see what the session does, not even what kind it is; it may still write the table:
+-- it has written something, runs a block or a procedure, stands between two statements, waits to write or cannot be
+-- seen; it waits for a lock.
+WITH tables AS (SELECT to_regclass($1)::oid AS oid UNION SELECT relid FROM pg_partition_tree(to_regclass($1))),
+held AS (
+  SELECT l.pid, bool_or(NOT l.granted) AS asks FROM pg_locks AS l JOIN tables AS t ON t.oid = l.relation
+  WHERE l.locktype = 'relation' AND l.pid <> pg_backend_pid()
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    AND (l.relation = to_regclass($1) OR l.relation IN (SELECT relid FROM pg_partition_tree(to_regclass($1)))))
-  AND (a.state IS NULL OR a.backend_xid IS NOT NULL
-    OR (a.state LIKE 'idle in transaction%' OR a.state = 'active' AND a.query_start > a.xact_start)
-      AND has_table_privilege(a.usesysid, to_regclass($1), 'INSERT, UPDATE, DELETE'))
-ORDER BY 5 DESC LIMIT 1
+  GROUP BY l.pid HAVING bool_or(l.granted))
+SELECT * FROM (
+  SELECT a.pid, coalesce(a.usename, 'background'),
+    coalesce(nullif(a.application_name, ''), a.backend_type, 'a session'), coalesce(a.state, 'unknown'),
+    coalesce(extract(epoch FROM clock_timestamp() - a.xact_start)::int8, 0) AS seconds,
+    left(regexp_replace(coalesce(a.query, ''), '\s+', ' ', 'g'), 120), a.state IS NULL,
+    a.state IS NULL OR a.backend_xid IS NOT NULL OR h.asks
+      OR (a.state LIKE 'idle in transaction%' OR a.state = 'active'
+          AND (a.query_start > a.xact_start OR a.query ~* '^\s*(do|call)\M'))
+        AND has_table_privilege(a.usesysid, to_regclass($1), 'INSERT, UPDATE, DELETE') AS may_write,
+    coalesce(a.wait_event_type = 'Lock', false) AS waits
+  FROM pg_stat_activity AS a JOIN held AS h ON h.pid = a.pid
+  WHERE coalesce(a.backend_type, 'client backend') = 'client backend') AS o
+ORDER BY may_write AND waits DESC, may_write DESC, seconds DESC LIMIT 1
+
+-- name: patience
+-- $1 milliseconds to wait for a lock, and never so long that the server looks for deadlocks and ends whoever waits for
+-- us. Is there a replica that reads along?
+SELECT set_config('lock_timeout', least($1::int, setting::int / 2)::text, true),
+  EXISTS (SELECT FROM pg_stat_replication)
+FROM pg_settings WHERE name = 'deadlock_timeout'
+
+-- name: shut_out
+-- Nobody has it open any more, and whoever comes reads what is committed then.
+LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE

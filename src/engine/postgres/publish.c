@@ -297,5 +297,6 @@ bool pg_apply(EngineWriter *writer, const Shape *shape, const bool *columns, Cha
   ARENA_SCOPED arena = {0};
   ShapeSql sql;
   return pg_shape_sql(writer->engine, &arena, shape, &sql, err) &&
-         pg_way(shape)->apply(writer, &arena, &sql, columns, expected, skip_triggers, err);
+         pg_way(shape)->apply(writer, &arena, &sql, columns, expected, skip_triggers, err) &&
+         (shape->way == WAY_EXCHANGE || pg_fence_shut(writer, shape, err));
 }

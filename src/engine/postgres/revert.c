@@ -310,5 +310,6 @@ bool pg_revert(EngineWriter *writer, const Shape *shape, const bool *columns, La
   ARENA_SCOPED arena = {0};
   ShapeSql sql;
   return revert_shape(writer->engine, &arena, shape, writer->id, &sql, err) &&
-         pg_way(shape)->revert(writer, &arena, &sql, columns, later, skip_triggers, ret_left, err);
+         pg_way(shape)->revert(writer, &arena, &sql, columns, later, skip_triggers, ret_left, err) &&
+         (shape->way == WAY_EXCHANGE || pg_fence_shut(writer, shape, err));
 }

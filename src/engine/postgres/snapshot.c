@@ -109,7 +109,8 @@ bool pg_restore_range(EngineWriter *writer, const Shape *shape, DateRange range,
   if (!differences(&publish, &job, columns, &counts, err)) return false;
   int64_t changed = counts.inserts + counts.updates + counts.deletes + counts.moves;
   if (!split_anew(&publish, columns, &counts, err) || !pg_publish_open(&publish, skip_triggers, &back, err) ||
-      !pg_publish_changes(&publish, columns, counts, err) || !pg_publish_close(&publish, back, err))
+      !pg_publish_changes(&publish, columns, counts, err) || !pg_publish_close(&publish, back, err) ||
+      !pg_fence_shut(writer, shape, err))
     return false;
   *ret_changed = changed;
   return true;

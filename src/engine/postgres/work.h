@@ -9,7 +9,8 @@ struct EngineWriter {
   PgEngine *engine;
   char id[40];
   int64_t epoch;
-  bool open; /* a transaction is */
+  bool open;   /* a transaction is */
+  bool insist; /* as in its TxnLimits */
 };
 
 /*
@@ -54,6 +55,19 @@ bool pg_change_rows(Engine *, Arena *, const Shape *, const char *, Instant, siz
 bool pg_change_duplicates(Engine *, const Shape *, const char *, int64_t *, Error *);
 /* vanished.c */
 bool pg_vanished(Engine *, Arena *, const Job *, Finding *, Error *);
+/* fence.c */
+/* Keeps other writers of the table out to the end of the transaction. ERR_LOCKED when a transaction is open that has
+ * read it and may still write it; with `insist`: only when that one waits for us. */
+bool pg_fence(PgEngine *, const char *table, bool insist, Error *);
+/* Puts into words who stands in the way; the transaction must be over, so that nothing is held meanwhile. */
+void pg_fence_name_blockers(PgEngine *, const char *table, Error *);
+/*
+ * The last thing before a COMMIT that changes production: whoever reads the table from here on, reads what is
+ * committed. A transaction that had read it since the fence went up may write back what it read: ERR_LOCKED when it
+ * does not end within the moment that is waited for it. Beside transactions that read only, or with a replica, whose
+ * readers the lock would reach as well, some milliseconds of the COMMIT stay open.
+ */
+bool pg_fence_shut(EngineWriter *, const Shape *, Error *);
 /* proof.c */
 bool pg_orphans(Engine *, Arena *, const Shape *, const char *, const char **, int64_t *, Error *);
 bool pg_probe_constraints(Engine *, Arena *, const Shape *, const char *, const char **, Error *);

@@ -38,63 +38,21 @@ static bool set_limits(PgEngine *engine, TxnLimits limits, Error *err) {
                 "setting the limits of a transaction", err);
 }
 
-/* Puts into words who stands in the way; the transaction must be over, so that nothing is held meanwhile. */
-static bool name_blockers(PgEngine *engine, const char *table, Error *err) {
-  BUF_SCOPED who = {0};
-  PG_SCOPED rows = NULL;
-  Error ignored;
-  if (!pg_query(engine, sql_objects_blockers, &table, 1, &rows, "looking who holds the lock", &ignored)) return false;
-  for (int i = 0; i < PQntuples(rows); i++) {
-    buf_printf(&who, "%s%s (pid %s, user %s, %s, for %s s", i == 0 ? "" : "; ", pg_peek(rows, i, 2),
-               pg_peek(rows, i, 0), pg_peek(rows, i, 1), pg_peek(rows, i, 3), pg_peek(rows, i, 4));
-    if (pg_bool(rows, i, 7)) buf_puts(&who, ", to prevent wraparound: let it end first");
-    buf_printf(&who, "): %s", pg_peek(rows, i, 5));
-  }
-  if (who.len == 0) return false;
-  error_set(err, ERR_LOCKED, "%s is written by another session: %s", table, buf_text(&who));
-  return error_hint(err, "production is untouched. Wait for it to end, or end it: SELECT pg_terminate_backend(pid)");
-}
-
-/*
- * A session that has read the target in a transaction that is still open may write back what it read (seen: an upsert
- * after the swap reverted it without an error), and no lock of ours keeps it from that.
- */
-static bool no_open_writers(PgEngine *engine, const char *table, Error *err) {
-  PG_SCOPED rows = NULL;
-  if (!pg_query(engine, sql_objects_open_writers, &table, 1, &rows, "looking for open transactions", err)) return false;
-  if (PQntuples(rows) == 0) return true;
-  error_set(err, ERR_LOCKED,
-            "%s: a transaction that has read it is open and may still write it: pid %s, user %s, %s, for %s s: %s",
-            table, pg_peek(rows, 0, 0), pg_peek(rows, 0, 1), pg_peek(rows, 0, 3), pg_peek(rows, 0, 4),
-            pg_peek(rows, 0, 5));
-  return error_hint(err,
-                    pg_bool(rows, 0, 6)
-                        ? "production is untouched. What that session does cannot be seen by this role: GRANT "
-                          "pg_read_all_stats would show it"
-                        : "production is untouched. Wait for it to end, or end it: SELECT pg_terminate_backend(pid)");
-}
-
-static bool fence(PgEngine *engine, const char *table, Error *err) {
-  ARENA_SCOPED arena = {0};
-  return pg_run(engine, sql_fill(&arena, sql_objects_fence, "table", table, NULL), NULL, 0, NULL,
-                "keeping other writers out", err) &&
-         no_open_writers(engine, table, err);
-}
-
 bool pg_op_begin(EngineWriter *writer, TxnLimits limits, Error *err) {
   PgEngine *engine = writer->engine;
   bool waits = false;
   if (!pg_begin(engine, limits.snapshot, &writer->open, "beginning", err)) return false;
   bool (*guard)(PgEngine *, const char *, int64_t, Error *) = limits.shared ? pg_ledger_guard_shared : pg_ledger_guard;
   if (set_limits(engine, limits, err) && guard(engine, writer->id, writer->epoch, err)) {
-    if (limits.fence == NULL || fence(engine, limits.fence, err)) {
+    if (limits.fence == NULL || pg_fence(engine, limits.fence, limits.insist, err)) {
       engine->writer_open = true;
+      writer->insist = limits.insist;
       return true;
     }
     waits = err->code == ERR_LOCKED && strcmp(pg_sqlstate(engine), "55P03") == 0;
   }
   pg_op_abort(writer);
-  if (waits) name_blockers(engine, limits.fence, err);
+  if (waits) pg_fence_name_blockers(engine, limits.fence, err);
   return false;
 }
 
