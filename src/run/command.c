@@ -15,7 +15,7 @@ static void fill_variables(Run *run, const Job *job, int64_t batch, ProcessVaria
 static bool go_on(void *context) {
   Run *run = context;
   run_tell(run, run->progress.doing, false);
-  if (run_goes_on(run)) return true;
+  if (run_beat(run) && run_goes_on(run)) return true;
   if (run->met != NULL)
     run_tell(run,
              arena_printf(run->arena, "%s: the command is being ended, which takes at most %d s", run->met,

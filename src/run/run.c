@@ -9,6 +9,8 @@
 /* Progress is told at most this often. */
 static const double TELL_EVERY = 0.1;
 static const double REST_SLICE = 0.1;
+/* Well below the lease's time to live, which is 30 s and more. */
+static const double BEAT_SECONDS = 5;
 
 bool run_stopped(const Run *run) { return run->options->stop != NULL && *run->options->stop > 0; }
 
@@ -32,10 +34,20 @@ void run_tell(Run *run, const char *doing, bool waiting) {
   run->options->progress(run->options->context, &run->progress);
 }
 
+bool run_beat(Run *run) {
+  double now = clock_seconds();
+  if (run->lost) return false;
+  if (now < run->beat_at || run->epoch == 0) return true;
+  run->beat_at = now + BEAT_SECONDS;
+  run->lost = !run->engine->ops->lease_beat(run->engine, run->record->id, run->epoch, &run->why_lost) &&
+              run->why_lost.code == ERR_LEASED; /* anything else is told by what comes next */
+  return !run->lost;
+}
+
 bool run_rest(Run *run, double seconds, const char *doing) {
   double until = clock_seconds() + seconds;
   for (double now; (now = clock_seconds()) < until;) {
-    if (run_stopped(run) || atomic_load(&run->cancelled)) return false;
+    if (run_stopped(run) || atomic_load(&run->cancelled) || !run_beat(run)) return false;
     run_tell(run, doing, true);
     double slice = until - now < REST_SLICE ? until - now : REST_SLICE;
     nanosleep(&(struct timespec){0, (long)(slice * 1e9)}, NULL);
@@ -260,7 +272,9 @@ bool run_backfill(Arena *arena, Engine *engine, BackfillRecord *record, const Pl
   *ret = (RunFacts){0};
   if (!may_run(record, err) || !ledger_lease(engine, record->id, 2 * plan->spec.budget.batch + 30, &run.epoch, err))
     return false;
+  run.beat_at = clock_seconds() + BEAT_SECONDS;
   bool ok = ledger_reload(engine, arena, record, err) && carry_on(&run, ret, err);
+  if (!ok && run.lost) *err = run.why_lost;
   Error ignored;
   engine->ops->lease_drop(engine, record->id, run.epoch, &ignored);
   ret->batches = run.written;

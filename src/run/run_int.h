@@ -22,7 +22,7 @@ typedef struct Run {
   BackfillRecord *record;
   const Plan *plan;
   const RunOptions *options;
-  int64_t epoch;     /* of our lease */
+  int64_t epoch;     /* of our lease; 0: there is none */
   DateRecord *dates; /* as the ledger has them, kept up to date */
   size_t n_dates;
   bool *taken;                 /* dates that are being written at this moment; NULL: none are */
@@ -44,13 +44,20 @@ typedef struct Run {
   GateWatch *watch; /* of the jobs, while batches are being written; NULL: there is nothing to ask */
   const char *met;  /* which of them runs, since what is being written must stop; NULL: none */
   bool waits;       /* for one of them */
-  bool noted;       /* it waits, for one of them or for a window, and the ledger says so */
+  double beat_at;   /* when to beat the lease's heartbeat again, unless a transaction does */
+  bool lost;        /* the lease is another's: */
+  Error why_lost;
+  bool noted; /* it waits, for one of them or for a window, and the ledger says so */
   RunProgress progress;
 } Run;
 
-/* Sleeps outside any transaction, telling `doing`; false when the caller asked to stop, or a worker's batch failed. */
+/* Sleeps outside any transaction, telling `doing` and beating the heartbeat; false when the caller asked to stop, a
+ * worker's batch failed, or the lease is another's. */
 bool run_rest(Run *run, double seconds, const char *doing);
 bool run_stopped(const Run *run);
+/* Beats the heartbeat when it is time to; outside any transaction. False: the lease is another's, which the end of the
+ * run says. */
+bool run_beat(Run *run);
 void run_tell(Run *run, const char *doing, bool waiting);
 /* Begins a transaction, trying the lock as often as the budget says and sleeping between tries. `snapshot`: as in
  * TxnLimits. */

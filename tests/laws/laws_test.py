@@ -1013,6 +1013,20 @@ class Law10(Stoppable):
         self.assertEqual(self.rows(f"SELECT rowid, * FROM {self.changes_table()}"), sealed)
         self.assertEqual(self.rows("SELECT * FROM tidegate_batch"), batches)
 
+    def test_law_10_a_run_that_waits_shows_that_it_lives(self):
+        """And ends when another has taken over meanwhile, not only when it would write again."""
+        self.sql("CREATE TABLE jobs(running INTEGER); INSERT INTO jobs VALUES(0)")
+        self.production = self.production.replace("SELECT running FROM slow", "SELECT sum(running) FROM jobs")
+        self.file = self.scene_spec()
+        self.plan(self.file)
+        self.sql("UPDATE jobs SET running = 1")
+        run = self.start("run", self.file)
+        wait_until(lambda: self.value("SELECT count(*) FROM tidegate_event WHERE what = 'waits'"), what="a run that waits")
+        self.sql("UPDATE tidegate_backfill SET lease_heartbeat = 1")
+        wait_until(lambda: self.value("SELECT lease_heartbeat FROM tidegate_backfill") > 1, what="a heartbeat")
+        self.sql("UPDATE tidegate_backfill SET lease_epoch = lease_epoch + 1, lease_owner = 'elsewhere'")
+        self.assertIn("elsewhere", self.ended(run, LEASED))
+
     def test_law_10_a_rollback_that_was_taken_over_acts_no_more(self):
         """A rollback that wakes up after another took back and swapped again takes nothing back."""
         self.swapped(self.file)

@@ -576,6 +576,19 @@ class Law10(Laws):
         self.plan(spec)
         self.taken_over(["run", spec], lambda: self.sql("UPDATE src SET v = 9"))
 
+    def test_law_10_a_run_that_waits_shows_that_it_lives(self):
+        """And ends when another has taken over meanwhile, not only when it would write again."""
+        self.sql("CREATE TABLE jobs(running int); INSERT INTO jobs VALUES(0)")
+        spec = self.asks("SELECT sum(running) FROM jobs")
+        self.plan(spec)
+        self.sql("UPDATE jobs SET running = 1")
+        run = self.start("run", spec)
+        wait_until(lambda: self.value("SELECT count(*) FROM tidegate.event WHERE what = 'waits'"))
+        self.sql("UPDATE tidegate.backfill SET lease_heartbeat = 1")
+        wait_until(lambda: self.value("SELECT lease_heartbeat FROM tidegate.backfill") > 1, what="a heartbeat")
+        self.sql("UPDATE tidegate.backfill SET lease_epoch = lease_epoch + 1, lease_owner = 'elsewhere'")
+        self.assertIn("elsewhere", self.ended(run, LEASED))
+
     def test_law_10_a_rollback_that_was_taken_over_acts_no_more(self):
         spec = self.asks()
         self.swapped(spec)

@@ -360,3 +360,11 @@ bool pg_ledger_guard_shared(PgEngine *engine, const char *id, int64_t epoch, Err
   return read_lease(engine, &arena, sql_ledger_lease_share, id, &lease, err) &&
          ((lease.holder != NULL && lease.epoch == epoch) || not_ours(&lease, id, epoch, err));
 }
+
+bool pg_lease_beat(Engine *base, const char *id, int64_t epoch, Error *err) {
+  static const char doing[] = "showing that the backfill is at work";
+  PgEngine *engine = pg_engine(base);
+  bool own;
+  return pg_begin(engine, false, &own, doing, err) &&
+         pg_end(engine, own, pg_ledger_guard(engine, id, epoch, err), doing, err);
+}

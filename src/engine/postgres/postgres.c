@@ -90,6 +90,7 @@ static const EngineOps postgres_ops = {
     .ledger_doc = pg_ledger_doc,
     .lease_take = pg_lease_take,
     .lease_drop = pg_lease_drop,
+    .lease_beat = pg_lease_beat,
     .ledger_dates = pg_ledger_dates,
     .ledger_batches = pg_ledger_batches,
     .ledger_columns = pg_ledger_columns,

@@ -157,6 +157,7 @@ bool pg_ledger_move(Engine *, const char *, const char *, const char *, const ch
 bool pg_ledger_doc(Engine *, const char *, const char *, const char *, Error *);
 bool pg_lease_take(Engine *, const char *, const char *, double, bool (*)(const char *), int64_t *, Error *);
 bool pg_lease_drop(Engine *, const char *, int64_t, Error *);
+bool pg_lease_beat(Engine *, const char *, int64_t, Error *);
 bool pg_ledger_dates(Engine *, Arena *, const char *, const DateRecord **, size_t *, Error *);
 bool pg_ledger_batches(Engine *, Arena *, const char *, const BatchRecord **, size_t *, Error *);
 bool pg_ledger_columns(Engine *, Arena *, const char *, const ColumnChange **, size_t *, Error *);

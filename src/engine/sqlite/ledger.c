@@ -356,3 +356,11 @@ bool sqlite_ledger_guard(SqliteEngine *engine, const char *id, int64_t epoch, Er
   return error_set(err, ERR_LEASED, "backfill '%s' is driven by %s now (epoch %lld, not %lld)", id, lease.holder,
                    (long long)lease.epoch, (long long)epoch);
 }
+
+bool sqlite_lease_beat(Engine *base, const char *id, int64_t epoch, Error *err) {
+  static const char doing[] = "showing that the backfill is at work";
+  SqliteEngine *engine = sqlite_engine(base);
+  bool own;
+  return ledger_begin(engine, &own, doing, err) &&
+         ledger_end(engine, own, sqlite_ledger_guard(engine, id, epoch, err), doing, err);
+}

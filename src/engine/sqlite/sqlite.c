@@ -187,6 +187,7 @@ static const EngineOps sqlite_ops = {
     .ledger_doc = sqlite_ledger_doc,
     .lease_take = sqlite_lease_take,
     .lease_drop = sqlite_lease_drop,
+    .lease_beat = sqlite_lease_beat,
     .ledger_dates = sqlite_ledger_dates,
     .ledger_batches = sqlite_ledger_batches,
     .ledger_columns = sqlite_ledger_columns,

@@ -102,6 +102,7 @@ bool sqlite_ledger_move(Engine *, const char *, const char *, const char *, cons
 bool sqlite_ledger_doc(Engine *, const char *, const char *, const char *, Error *);
 bool sqlite_lease_take(Engine *, const char *, const char *, double, bool (*)(const char *), int64_t *, Error *);
 bool sqlite_lease_drop(Engine *, const char *, int64_t, Error *);
+bool sqlite_lease_beat(Engine *, const char *, int64_t, Error *);
 bool sqlite_ledger_dates(Engine *, Arena *, const char *, const DateRecord **, size_t *, Error *);
 bool sqlite_ledger_batches(Engine *, Arena *, const char *, const BatchRecord **, size_t *, Error *);
 bool sqlite_ledger_columns(Engine *, Arena *, const char *, const ColumnChange **, size_t *, Error *);
