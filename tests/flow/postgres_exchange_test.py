@@ -5,7 +5,7 @@ import threading
 import time
 
 import harness
-from harness import CONFLICT, DRIFT, HELD, LOCKED
+from harness import CONFLICT, DRIFT, HELD, LOCKED, STATE
 from postgres_harness import PostgresFlow
 
 # Rows 1 to 3 of each day of 2024; production has doubled the amounts of May and June.
@@ -210,6 +210,37 @@ class Exchange(PostgresFlow):
         spec = self.later()
         self.tidegate("rollback", spec, "--overwrite-later")
         self.assertEqual(self.rows(NOW), self.expected())
+
+    def test_rollback_after_columns_came(self):
+        """What the rows got when a column came is not its default of today; rows that stay keep what was written to them."""
+        spec = self.later()
+        self.sql("ALTER TABLE sales ADD COLUMN \"Odd one\" text COLLATE \"C\" NOT NULL DEFAULT 'it''s old', ADD COLUMN plain int;"
+                 "ALTER TABLE sales ALTER COLUMN \"Odd one\" SET DEFAULT 'new'; ALTER TABLE sales ALTER COLUMN plain SET DEFAULT 3;"
+                 "UPDATE sales SET plain = 5 WHERE day IN ('2024-05-06', '2024-05-02') AND id IN (2, 7)")
+        catalogue = self.catalogue()
+        changed = self.rows("SELECT day, id, amount, note, doubled, plain FROM sales WHERE plain = 5 OR note = 'later' ORDER BY 1, 2")
+        self.assertGreater(len(changed), 1)
+        self.tidegate("rollback", spec, code=CONFLICT)
+        self.tidegate("rollback", spec, "--keep-later")
+        self.assertEqual(self.catalogue(), catalogue)
+        self.assertEqual(self.rows("SELECT day, id, amount, note, doubled, plain FROM sales WHERE plain = 5 OR note = 'later' ORDER BY 1, 2"), changed)
+        self.assertEqual(self.rows("SELECT DISTINCT \"Odd one\" FROM sales"), [("it's old",)])
+        self.sql("INSERT INTO sales(id, day, amount) VALUES(900, '2024-05-07', 90)")
+        self.assertEqual(self.rows("SELECT \"Odd one\", plain FROM sales WHERE id = 900"), [("new", 3)])
+        self.tidegate("discard", spec)
+        self.assertEqual(self.parts(), [])
+
+    def test_rollback_says_which_column_is_in_the_way(self):
+        spec = self.spec(SPEC)
+        self.swapped(spec)
+        self.sql("ALTER TABLE sales ADD COLUMN twice int GENERATED ALWAYS AS (amount * 2) STORED")
+        result = self.tidegate("rollback", spec, "--overwrite-later", code=STATE)
+        for word in ("twice", "is computed", "drop the column"):
+            self.assertIn(word, result.err)
+        self.assertEqual(self.rows(NOW), self.right)
+        self.sql("ALTER TABLE sales DROP COLUMN twice")
+        self.tidegate("rollback", spec, "--overwrite-later")
+        self.assertEqual(self.rows(NOW), self.before)
 
     def test_what_was_written_to_a_replacement_is_never_published_again(self):
         """Written while it was production, taken back: nothing of it counts as recomputed any more."""

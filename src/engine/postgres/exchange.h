@@ -66,6 +66,11 @@ bool exchange_conflicts(PgEngine *, Arena *, const ShapeSql *, const char *id, s
                         Error *);
 bool exchange_revert(EngineWriter *, Arena *, const ShapeSql *, const bool *columns, LaterRows later,
                      bool skip_triggers, int64_t *ret_left, Error *);
+/* exchange_level.c: gives the kept partitions the columns that production got since the swap, with what its rows got
+ * there. *ret: the shape with those columns as preserved ones; `sql` itself where there are none. ERR_STATE where a
+ * column cannot be had so; what to do is the hint. */
+bool exchange_level(PgEngine *, Arena *, const ShapeSql *sql, const ExchangePart *, size_t n, const ShapeSql **ret,
+                    Error *);
 /* The CHECK that says what the bound of the place demands, so that an ATTACH need not read the rows; made once. */
 bool exchange_bound_check(PgEngine *, Arena *, const ExchangePart *, Error *);
 

@@ -177,6 +177,30 @@ UPDATE {ledger}.exchange SET sealed = false WHERE backfill = $1 AND range_from <
 -- $1 the backfill, $2 whether the replacements are production from this transaction on.
 UPDATE {ledger}.exchange SET swapped = CASE WHEN $2::bool THEN pg_current_xact_id() END WHERE backfill = $1
 
+-- name: later_columns
+-- $1 a partition in production, $2 the kept one. The columns that the first has and the second lacks: name; how each is
+-- added with what the rows there got when it came, which is not its default of today; that default; NOT NULL or not; why
+-- it cannot be added so, or NULL.
+SELECT a.attname, format('%I %s%s%s', a.attname, y.spelled,
+    CASE WHEN a.attcollation <> t.typcollation THEN ' COLLATE ' || a.attcollation::regcollation ELSE '' END,
+    CASE WHEN a.atthasmissing THEN format(' DEFAULT %L::%s', (a.attmissingval::text::text[])[1], y.spelled) ELSE '' END),
+  coalesce('SET DEFAULT ' || pg_get_expr(d.adbin, d.adrelid), 'DROP DEFAULT'),
+  CASE WHEN a.attnotnull THEN 'SET' ELSE 'DROP' END || ' NOT NULL',
+  CASE WHEN a.attgenerated <> '' THEN 'is computed' WHEN a.attidentity <> '' THEN 'numbers the rows'
+    WHEN a.atthasmissing AND t.typcategory = 'A' THEN 'holds lists' END
+FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
+CROSS JOIN LATERAL (SELECT format_type(a.atttypid, a.atttypmod) AS spelled) AS y
+LEFT JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped AND NOT EXISTS (
+  SELECT FROM pg_attribute AS k WHERE k.attrelid = $2::regclass AND k.attname = a.attname AND NOT k.attisdropped)
+ORDER BY a.attnum
+
+-- name: add_column
+ALTER TABLE {kept} ADD COLUMN {column}
+
+-- name: settle_column
+ALTER TABLE {kept} ALTER COLUMN {name} {default}, ALTER COLUMN {name} {null}
+
 -- name: at_once
 -- No reader is to wait behind a request for the lock: $1 milliseconds at most.
 SELECT set_config('lock_timeout', $1, true)

@@ -375,7 +375,9 @@ bool exchange_revert(EngineWriter *writer, Arena *arena, const ShapeSql *sql, co
   Later later = {.engine = writer->engine, .arena = arena, .sql = sql, .id = writer->id};
   int64_t written = 0;
   bool wrote = false;
-  if (!look_at_later(&later, err) || !may_go_back(&later, choice, err)) return false;
+  if (!look_at_later(&later, err) || !may_go_back(&later, choice, err) ||
+      !exchange_level(writer->engine, arena, sql, later.parts, later.n, &later.sql, err))
+    return false;
   for (size_t i = 0; i < later.n; i++) {
     int64_t rows;
     const char *all = arena_printf(arena, "(%s)", foreign_rows(&later, &later.parts[i]));
