@@ -6,7 +6,7 @@
 
 /* The table of other tools' commands, and how their arguments are read. */
 
-enum { NEVER = 1, DATED = 2, ASKS = 4, EXCLUSIVE = 8, LOOSE = 16 };
+enum { NEVER = 1, DATED = 2, ASKS = 4, EXCLUSIVE = 8, LOOSE = 16, NAMED = 32 };
 
 typedef struct Entry {
   const char *system, *programs, *path;
@@ -299,6 +299,7 @@ static bool path_fits(const char *path, Argv args, size_t *ret_taken) {
     size_t n = strcspn(path, " ");
     if (i >= args.n) return false;
     const char *word = args.words[i++];
+    word += strspn(word, "\2");
     bool same = strcspn(word, "\r") == n && same_name(word, path, n);
     if (same) {
       path += n;
@@ -345,6 +346,12 @@ static void judge_entry(Finder *f, const Entry *entry, const char *system, Argv 
                    .to = r.span.to,
                    .danger = r.danger.len == 0 ? NULL : arena_strdup(f->arena, buf_text(&r.danger)),
                    .why = sure ? NULL : why};
+  if ((entry->traits & NAMED) != 0 && !r.span.any && r.danger.len == 0 && found.target != NULL &&
+      hints_at_backfill(found.target)) {
+    found.sure = false;
+    found.why = "its name says that it may rewrite past dates";
+    r.span.any = true;
+  }
   bool rewrites = (entry->traits & DATED) == 0 || r.span.any || r.restates || r.danger.len > 0;
   buf_release(&r.target);
   buf_release(&r.danger);
@@ -412,7 +419,7 @@ void commands_scan(Finder *f, const char *code, const char *language) {
   static const char running[] =
       "subprocess* system* exec* popen* spawn* requests* urllib* http* dagbag* shell* cmd* `* %x* qx open3* run(* "
       "call(* "
-      "clear(* check_output* import_module* __import__* main(* backfill(*";
+      "clear(* check_output* import_module* __import__* main(* backfill(* invoke(* plan(* materialize(*";
   if (!text_names(code, running)) return;
   for (size_t i = 0; i < N_ENTRIES; i++) {
     const Entry *entry = &entries[i];
@@ -422,7 +429,9 @@ void commands_scan(Finder *f, const char *code, const char *language) {
     finder_add(f, (Trigger){.sure = true, .system = entry->system});
     return;
   }
-  if (text_has_trigger_word(code, strlen(code)))
+  if (text_names(code, "dbt* dbtRunner*") && text_names(code, "full-refresh* full_refresh* event-time* event_time*"))
+    finder_add(f, (Trigger){.sure = true, .system = "dbt"});
+  else if (text_has_trigger_word(code, strlen(code)))
     finder_add(f, (Trigger){.system = "?",
                             .why = arena_printf(f->arena, "code of %s names a tool that starts backfills", language)});
 }

@@ -64,7 +64,7 @@ char date_role(const char *name) {
   for (const char *at = name; *at != '\0';) {
     char word[32];
     size_t n = 0;
-    for (; *at != '\0' && *at != '_' && *at != '-' && *at != '.'; at++)
+    for (; *at != '\0' && strchr("_-./", *at) == NULL; at++)
       if (n + 1 < sizeof word) word[n++] = (char)tolower((unsigned char)*at);
     word[n] = '\0';
     if (*at != '\0') at++;

@@ -109,7 +109,7 @@ void run_input(Finder *f, ShellRun *run, ShellInput input) {
     opaque(f, "a shell runs what comes through a pipe, and that cannot be seen");
 }
 
-static bool hints_at_backfill(const char *word) {
+bool hints_at_backfill(const char *word) {
   return text_names(word, "backfill* reprocess* recompute* restate* rebackfill* backload*");
 }
 
@@ -218,9 +218,13 @@ static void python(Finder *f, ShellRun *run, const ShellCommand *command) {
   code_input(f, "Python", command->input);
 }
 
-static void interpreter(Finder *f, const ShellRun *run, const char *program, const ShellCommand *command) {
+static void interpreter(Finder *f, ShellRun *run, const char *program, const ShellCommand *command) {
   for (size_t i = 1; i < command->n; i++) {
     const char *word = command->argv[i];
+    if (word_in(program, "pwsh") && word_in(word, "-c -C -Command -command") && i + 1 < command->n) {
+      shell_run_text(run, command->argv[i + 1], command->input);
+      return;
+    }
     if (word_in(word, "-e -E -r -c --eval -p -Command -pe -ne") && i + 1 < command->n) {
       commands_scan(f, command->argv[i + 1], program);
       return;
@@ -350,8 +354,10 @@ static bool runner(Finder *f, ShellRun *run, const char *program, const ShellCom
     rules = strcmp(command->argv[2], "-") == 0 ? command->input.text : shell_run_file(run, command->argv[2]);
   if (rules != NULL && text_has_trigger_word(rules, strlen(rules)))
     finder_add(f, (Trigger){.system = program, .why = "its rules name a tool that starts backfills"});
+  bool shows = word_in(program, "make gmake just task");
   for (size_t i = 1; i < command->n; i++) {
     const char *word = command->argv[i], *equals = strchr(word, '=');
+    if (shows && word_in(word, "-n --dry-run --just-print --recon --dry")) return true;
     if (strcmp(word, "--") == 0) {
       if (i + 1 < command->n && runs_something(f->arena, command->argv[i + 1]))
         shell_run_words(run, command->argv + i + 1, command->n - i - 1, command->input);

@@ -226,7 +226,8 @@ static void httpie(Finder *f, Client *c, Argv args, ShellInput input) {
               word,
               "-a -A --auth --auth-type -o --output --timeout --session -s --style -p --print --verify --cert --proxy"))
         i++;
-    } else if (c->method == NULL && c->n == 0 && strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == strlen(word)) {
+    } else if (c->method == NULL && c->n == 0 && (strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == strlen(word) ||
+                                                      word_in(word, "get post put patch delete head options"))) {
       c->method = word;
     } else if (c->n == 0) {
       take_url(c, word);

@@ -34,6 +34,8 @@ const char *word_base(Arena *arena, const char *word);
 bool word_in(const char *word, const char *list);
 /* Does the text hold one of the list's words, as a whole word or, where the list has it with *, anywhere? */
 bool text_names(const char *text, const char *list);
+/* Does a name say that what bears it rewrites past dates? */
+bool hints_at_backfill(const char *name);
 /* Does the text name a tool whose commands are known here? Quotes, backslashes and continued lines do not hide it. */
 bool text_has_trigger_word(const char *text, size_t n);
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/doc.h"
 #include "gate/trigger/trigger_int.h"
 
 /* Programs that run the command in their arguments. A new one is one line. */
@@ -45,16 +46,18 @@ static const Wrapper wrappers[] = {
     {"systemd-run", NULL, "-u -p -M -H -E --unit --property --setenv --on-calendar --on-active", 0, AS_WORDS, NULL},
     {"systemd-inhibit", NULL, "--what --who --why --mode", 0, AS_WORDS, NULL},
     {"flock", NULL, "-w -E --timeout --conflict-exit-code", 1, AS_WORDS, "-c --command"},
-    {"watch", NULL, "-n -d --interval", 0, AS_CODE, NULL},
+    {"watch", NULL, "-n -q --interval --equexit", 0, AS_CODE, NULL},
     {"entr", NULL, "", 0, AS_WORDS, NULL},
     {"runuser", "-u --user", "-g -G --group", 1, AS_WORDS, NULL},
     {"su runuser", NULL, "-u -g -G -s -w --shell --user --group", 1, AS_WORDS, "-c --command --session-command"},
     {"script", NULL, "", 0, AS_WORDS, "-c --command"},
     {"ssh autossh", NULL, "-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w", 1, AS_CODE, NULL},
     {"mosh", NULL, "--ssh", 1, AS_WORDS, NULL},
-    {"uv uvx rye pdm poetry pipenv hatch pixi", "run",
+    {"uv rye pdm poetry pipenv hatch pixi", "run",
      "-p --python --with --project --directory -m --env-file --extra --group", 0, AS_WORDS, NULL},
-    {"uvx pipx", NULL, "--from --with --python", 0, AS_WORDS, NULL},
+    {"uvx", NULL, "-p --from --with --with-editable --python --index --index-url", 0, AS_WORDS, NULL},
+    {"pipx", "run", "--spec --python --pip-args", 0, AS_WORDS, NULL},
+    {"asdf pyenv rbenv bundle", "exec", "", 0, AS_WORDS, NULL},
     {"conda mamba micromamba", "run", "-n -p --name --prefix --cwd", 0, AS_WORDS, NULL},
     {"direnv", "exec", "", 1, AS_WORDS, NULL},
     {"dotenv op doppler chamber infisical teller envchain", "run exec", "-f -e -p -c --file --env --project --config",
@@ -72,6 +75,8 @@ static const Wrapper wrappers[] = {
     {"kubectl oc k microk8s", "exec rsh",
      "-n -c -f --namespace --container --context --kubeconfig --pod-running-timeout", 1, AS_WORDS, NULL},
     {"kubectl oc k", "run", "-n --namespace --image --env --restart --overrides", 1, AS_WORDS, NULL},
+    {"kubectl oc k", "--", "", 0, AS_WORDS, NULL}, /* create job, debug */
+    {"nomad", "exec", "-task -job -e -region -namespace", 1, AS_WORDS, NULL},
     {"tmux", "new-session new neww new-window split-window splitw respawn-pane respawn-window run-shell run",
      "-s -n -t -c -x -y -e -F -l -p", 0, AS_CODE, NULL},
     {"tmux", "send-keys send", "-t -N", 0, KEYS, NULL},
@@ -79,6 +84,7 @@ static const Wrapper wrappers[] = {
     {"screen", NULL, "-S -c -h -p -t -T -e -s", 0, AS_WORDS, NULL},
     {"parallel", NULL, "-j -P -n -N -I -S -a --jobs --arg-file --joblog --results --delay --timeout --retries", 0,
      AS_CODE, NULL},
+    {"fly flyctl", "console", "-a -s -r --app --machine --region", 0, NOTHING, "-C --command"},
     {"heroku fly flyctl railway", "run ssh", "-a -r --app --remote -c -s", 0, AS_WORDS, NULL},
     {"vagrant", "ssh", "", 0, AS_WORDS, "-c --command"},
     {"git", "foreach", "", 0, AS_CODE, NULL},
@@ -90,19 +96,34 @@ static const Wrapper wrappers[] = {
     {"rsync", NULL, "", 0, NOTHING, "-e --rsh --rsync-path"},
     {"vim vi nvim", NULL, "", 0, NOTHING, "-c --cmd"},
     {"nix-shell", NULL, "-p -A -I", 0, NOTHING, "--run --command"},
+    {"nix", "-c --command", "", 0, AS_WORDS, NULL},
+    {"ansible", NULL, "-i -m -u -l -e -f -t -T -B -P -M --inventory --module-name --user --limit --extra-vars --forks", 0,
+     NOTHING, "-a --args"},
+    {"pdsh clush dsh", NULL, "-w -x -g -f -t -u -l -R -M -m -r", 0, AS_CODE, NULL},
+    {"pssh parallel-ssh", NULL, "-H -h -l -p -t -o -e -O -x", 0, AS_CODE, NULL},
+    {"sshpass", NULL, "-p -f -d -P", 0, AS_WORDS, NULL},
+    {"faketime", NULL, "-f", 1, AS_WORDS, NULL},
+    {"cpulimit", NULL, "-l -p -e -c --limit --pid --exe --cpu", 0, AS_WORDS, NULL},
+    {"xvfb-run", NULL, "-n -s -e -f -p -w --server-num --server-args --error-file --auth-file", 0, AS_WORDS, NULL},
+    {"prlimit", NULL, "-p --pid -o --output", 0, AS_WORDS, NULL},
+    {"setuidgid s6-setuidgid envdir chpst", NULL, "-u -U -e -n -l -L", 1, AS_WORDS, NULL},
+    {"hyperfine", NULL, "-w -r -m -M -N -p -P --warmup --runs --min-runs --max-runs", 0, AS_CODE, NULL},
+    {"fd fdfind", "-x -X --exec --exec-batch", "", 0, AS_WORDS, NULL},
     {"sg newgrp", NULL, "", 1, AS_CODE, "-c"},
     {"gosu su-exec", NULL, "", 1, AS_WORDS, NULL},
     {"setpriv tini dumb-init firejail proxychains proxychains4 torsocks pkexec linux32 linux64", NULL, "", 0, AS_WORDS,
      NULL},
     {"gcloud", "ssh", "--zone --project", 1, AS_CODE, "--command"},
-    {"aws", "execute-command", "", 0, NOTHING, "--command"},
+    {"aws", "execute-command", "--cluster --task --container --region --profile", 0, NOTHING, "--command"},
+    {"az", "--", "", 0, AS_CODE, NULL},
+    {"az", "exec invoke", "-n -g --name --resource-group --command-id", 0, NOTHING, "--exec-command --scripts"},
     {"lxc incus", "exec", "--env --user --cwd", 1, AS_WORDS, NULL},
 };
 
 enum { N_WRAPPERS = sizeof wrappers / sizeof *wrappers };
 
 bool wrappers_know(const char *program) {
-  if (word_in(program, "xargs find at batch crontab gcloud ansible")) return true;
+  if (word_in(program, "xargs find at batch crontab gcloud")) return true;
   for (size_t i = 0; i < N_WRAPPERS; i++)
     if (word_in(program, wrappers[i].programs)) return true;
   return false;
@@ -134,6 +155,23 @@ static void run_rest(Finder *f, ShellRun *run, const Wrapper *w, Argv rest, Shel
     run_code(f, run, rest, input);
   else
     shell_run_words(run, rest.words, rest.n, input);
+}
+
+/* docker run [--entrypoint X] apache/airflow dags backfill …: what the image starts, before the words given. */
+static Argv with_entrypoint(Arena *arena, Argv args, size_t i, Argv rest) {
+  const char *image = word_base(arena, i > 0 ? args.words[i - 1] : ""), *program = NULL;
+  for (size_t k = 0; k + 1 < i; k++) {
+    if (strcmp(args.words[k], "--entrypoint") == 0) program = args.words[k + 1];
+    if (strncmp(args.words[k], "--entrypoint=", 13) == 0) program = args.words[k] + 13;
+  }
+  bool own = rest.n > 0 && finder_knows(word_base(arena, rest.words[0]));
+  if (program == NULL && !own && strncmp(image, "airflow", 7) == 0) program = "airflow";
+  if (program == NULL && !own && strncmp(image, "dbt", 3) == 0) program = "dbt";
+  if (program == NULL) return rest;
+  const char **words = arena_array(arena, rest.n + 1, sizeof *words);
+  words[0] = program;
+  for (size_t k = 0; k < rest.n; k++) words[k + 1] = rest.words[k];
+  return (Argv){words, rest.n + 1};
 }
 
 static bool is_assignment(const char *word) {
@@ -197,6 +235,13 @@ static void search(Finder *f, ShellRun *run, Argv args, ShellInput input) {
   }
 }
 
+/* alias.x=!code of git, !code of an editor. */
+static const char *behind_bang(const char *code) {
+  const char *bang = strstr(code, "=!");
+  if (strncmp(code, "alias.", 6) == 0 && bang != NULL) return bang + 2;
+  return code + strspn(code, ":!");
+}
+
 static bool use_wrapper(Finder *f, ShellRun *run, const Wrapper *w, Argv args, ShellInput input) {
   size_t i;
   const char *code;
@@ -207,7 +252,7 @@ static bool use_wrapper(Finder *f, ShellRun *run, const Wrapper *w, Argv args, S
   if (w->how == NOTHING) {
     for (; i < args.n; i++) {
       i = skip_options(f->arena, w, args, i, &code);
-      if (code != NULL) shell_run_text(run, code, input);
+      if (code != NULL) shell_run_text(run, behind_bang(code), input);
     }
     return true;
   }
@@ -224,7 +269,10 @@ static bool use_wrapper(Finder *f, ShellRun *run, const Wrapper *w, Argv args, S
   for (size_t k = begin; k < i && k < args.n; k++)
     if (is_assignment(args.words[k])) shell_run_setting(run, args.words[k]);
   if (code != NULL) shell_run_text(run, code, input);
-  if (code == NULL && i <= args.n) run_rest(f, run, w, (Argv){args.words + i, args.n - i}, input);
+  Argv rest = {args.words + i, i <= args.n ? args.n - i : 0};
+  if (begin > 0 && strcmp(args.words[begin - 1], "run") == 0 && word_in("docker", w->programs))
+    rest = with_entrypoint(f->arena, args, i, rest);
+  if (code == NULL && i <= args.n) run_rest(f, run, w, rest, input);
   bool known = code != NULL || (i < args.n && finder_knows(word_base(f->arena, args.words[i])));
   if (f->n == before && !known) search(f, run, (Argv){args.words + begin, args.n - begin}, input);
   return true;
@@ -336,17 +384,49 @@ static bool gcloud(Finder *f, Argv args) {
   return true;
 }
 
-/* aws mwaa invoke-rest-api --path … --method … --body … */
-static bool aws(Finder *f, Argv args) {
+/* aws mwaa invoke-rest-api --path … --method … --body …, and the commands that others are given. */
+/* {"commands": ["a line"]}, {"command": ["a", "word"]}, wherever they stand: aws ssm send-command, ecs run-task. */
+static void run_tree(Finder *f, ShellRun *run, const DocNode *node) {
+  bool words = node->key != NULL && strcasecmp(node->key, "command") == 0;
+  bool lines = node->key != NULL && strcasecmp(node->key, "commands") == 0;
+  const char **all = arena_array(f->arena, node->n + 1, sizeof *all);
+  size_t n = 0;
+  for (size_t i = 0; i < node->n; i++) {
+    if (node->children[i].kind != DOC_SCALAR)
+      run_tree(f, run, &node->children[i]);
+    else if (lines)
+      shell_run_text(run, node->children[i].text, (ShellInput){0});
+    else if (words)
+      all[n++] = node->children[i].text;
+  }
+  shell_run_words(run, all, n, (ShellInput){0});
+  if (node->kind == DOC_SCALAR && (words || lines)) shell_run_text(run, node->text, (ShellInput){0});
+}
+
+/* The value of --parameters and --overrides: JSON, or NAME=JSON. */
+static void run_json(Finder *f, ShellRun *run, const char *value) {
+  const DocNode *root;
+  Error ignored;
+  const char *sure = word_sure(f->arena, value), *equals = strchr(value, '=');
+  if (sure == NULL || *sure == '\0') return;
+  if (equals != NULL && strchr("{[", *sure) == NULL)
+    sure = arena_printf(f->arena, "{%.*s: %s%s}", (int)(equals - value), value, equals + 1,
+                        strchr(equals, '{') != NULL && strchr(equals, '}') == NULL ? "}" : "");
+  if (doc_parse(f->arena, "argument", sure, strlen(sure), &root, &ignored)) run_tree(f, run, root);
+}
+
+static bool aws(Finder *f, ShellRun *run, Argv args) {
   const char *path = NULL, *method = "GET", *body = NULL;
-  if (args.n < 2 || strcmp(args.words[0], "mwaa") != 0 || strcmp(args.words[1], "invoke-rest-api") != 0) return false;
+  if (args.n < 2) return false;
   for (size_t i = 2; i < args.n; i++) {
-    const char *word = args.words[i], *equals = strchr(word, '=');
+    const char *word = args.words[i], *equals = *word == '-' ? strchr(word, '=') : NULL;
     const char *value = equals != NULL ? equals + 1 : i + 1 < args.n ? args.words[i + 1] : "";
     if (strncmp(word, "--path", 6) == 0) path = value;
     if (strncmp(word, "--method", 8) == 0) method = value;
     if (strncmp(word, "--body", 6) == 0) body = value;
+    if (word_in(word, "--parameters --overrides --container-overrides")) run_json(f, run, value);
   }
+  if (strcmp(args.words[0], "mwaa") != 0 || strcmp(args.words[1], "invoke-rest-api") != 0) return false;
   if (path != NULL)
     http_request(f, method, arena_printf(f->arena, "/api/v1%s%s", *path == '/' ? "" : "/", path), body, " (MWAA)");
   return true;
@@ -373,12 +453,18 @@ bool wrappers_judge(Finder *f, ShellRun *run, const char *program, const ShellCo
   if (strcmp(program, "crontab") == 0 && command->input.text != NULL) return crontab(f, run, command->input.text), true;
   if (strcmp(program, "crontab") == 0) return run_input(f, run, command->input), true;
   if (strcmp(program, "gcloud") == 0 && gcloud(f, args)) return true;
-  if (strcmp(program, "aws") == 0) return aws(f, args), true;
+  if (strcmp(program, "aws") == 0 && aws(f, run, args)) return true;
   bool known = false;
   for (size_t i = 0; i < N_WRAPPERS; i++) {
     if (!word_in(program, wrappers[i].programs)) continue;
     if (use_wrapper(f, run, &wrappers[i], args, command->input)) return true;
     known = true;
+  }
+  if (known && !word_in(program, "git tar bsdtar rsync vim vi nvim")) { /* another verb of it may run words too */
+    f->why = arena_printf(f->arena, "what %s does with these words is not known", program);
+    f->doubts++;
+    search(f, run, args, command->input);
+    f->doubts--;
   }
   return known;
 }

@@ -138,7 +138,7 @@ static void every_tool(void **state) {
       {"alias b='airflow dags backfill'\nb -s 2024-01-01 -e 2024-01-02 d", "airflow2 d 2024-01-01 2024-01-02"},
       {"echo 'airflow dags backfill -s 2024-01-01 -e 2024-01-02 d' > x.sh; bash x.sh",
        "airflow2 d 2024-01-01 2024-01-02"},
-      {"docker run --rm apache/airflow:2.9 dags backfill -s 2024-01-01 -e 2024-01-02 d", "? ? d 2024-01-01 2024-01-02"},
+      {"docker run --rm apache/airflow:2.9 dags backfill -s 2024-01-01 -e 2024-01-02 d", "airflow2 d 2024-01-01 2024-01-02"},
       {"npm run backfill", "? npm - - -"},
       {"python scripts/backfill.py 2024-01-01", "? script - - -"},
       {"perl -e 'system(\"airflow dags backfill\")'", "airflow2 - - -"},
