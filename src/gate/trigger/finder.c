@@ -125,10 +125,12 @@ static bool judge_name(Finder *f, const char *system, const char *name) {
 
 static void script(Finder *f, const char *path) { judge_name(f, "script", word_base(f->arena, path)); }
 
+/* The first of the arguments is $0. */
 static void script_code(Finder *f, ShellRun *run, const char *code, Argv arguments, ShellInput input) {
   if (strchr(code, SHELL_MADE) != NULL)
     opaque(f, "a shell runs text that is made of other text, and that cannot be seen");
-  shell_run_script(run, code, arguments.words, arguments.n, input);
+  size_t named = arguments.n > 0;
+  shell_run_named(run, code, named ? arguments.words[0] : NULL, arguments.words + named, arguments.n - named, input);
 }
 
 /* bash [options] [-c code | file] [words]. */
@@ -144,8 +146,7 @@ static void shell_program(Finder *f, ShellRun *run, const ShellCommand *command)
     else if (word[1] != '-' && strchr(word, 'c') != NULL) {
       while (i + 1 < command->n && (*command->argv[i + 1] == '-' || *command->argv[i + 1] == '+')) i++;
       if (i + 1 < command->n)
-        script_code(f, run, command->argv[i + 1],
-                    (Argv){command->argv + i + 3, i + 3 < command->n ? command->n - i - 3 : 0}, command->input);
+        script_code(f, run, command->argv[i + 1], (Argv){command->argv + i + 2, command->n - i - 2}, command->input);
       return;
     } else if (word[1] != '-' && strchr(word, 's') != NULL) {
       i = command->n;
@@ -159,7 +160,7 @@ static void shell_program(Finder *f, ShellRun *run, const ShellCommand *command)
   }
   const char *text = shell_run_file(run, command->argv[i]);
   if (text != NULL)
-    script_code(f, run, text, (Argv){command->argv + i + 1, command->n - i - 1}, command->input);
+    script_code(f, run, text, (Argv){command->argv + i, command->n - i}, command->input);
   else if (strncmp(command->argv[i], "/dev/fd/", 8) == 0)
     opaque(f, "a shell runs what a pipe gives, and that cannot be seen");
   else if (commands_know(word_base(f->arena, command->argv[i])))

@@ -75,10 +75,31 @@ static bool mwaa(const HttpRequest *r) {
   return true;
 }
 
+/* The first and the last date that a query names, and the first path of an asset. */
+static void dagster_backfill(const HttpRequest *r) {
+  Trigger found = {.sure = true, .system = arena_printf(r->f->arena, "dagster API%s", r->suffix)};
+  for (const char *at = r->body; *at != '\0'; at++) {
+    if (!isdigit((unsigned char)*at) || (at > r->body && isalnum((unsigned char)at[-1]))) continue;
+    const char *word = arena_strndup(r->f->arena, at, strspn(at, "0123456789-"));
+    const char *day = date_day(r->f->arena, word, false);
+    if (day != NULL && (found.from == NULL || strcmp(day, found.from) < 0)) found.from = day;
+    if (day != NULL && (found.to == NULL || strcmp(day, found.to) > 0)) found.to = day;
+    at += strlen(word) - 1;
+  }
+  found.target = text_of(r, (const char *const[]){"partitionSetName", "jobName", "pipelineName", NULL});
+  const char *path = strstr(r->body, "assetSelection"), *end = path;
+  if (found.target == NULL && path != NULL && (path = strstr(path, "path")) != NULL) {
+    path += 4 + strspn(path + 4, "\\\": [");
+    end = path + strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+    if (end > path) found.target = arena_strndup(r->f->arena, path, (size_t)(end - path));
+  }
+  finder_add(r->f, found);
+}
+
 static bool dagster(const HttpRequest *r) {
   if (!has(r, "/graphql") || r->body == NULL || !is(r, "POST")) return false;
   if (text_names(r->body, "launchPartitionBackfill* launchBackfill* wipeAssets*"))
-    add(r, "dagster API", text_of(r, (const char *const[]){"partitionSetName", "jobName", "pipelineName", NULL}), NULL);
+    dagster_backfill(r);
   else if (text_names(r->body, "launchRun* launchPipelineExecution* launchMultipleRuns* launchRunReexecution*"))
     add(r, "dagster API", text_of(r, (const char *const[]){"jobName", "pipelineName", NULL}),
         "a run of any dates may be launched");
@@ -226,8 +247,9 @@ static void httpie(Finder *f, Client *c, Argv args, ShellInput input) {
               word,
               "-a -A --auth --auth-type -o --output --timeout --session -s --style -p --print --verify --cert --proxy"))
         i++;
-    } else if (c->method == NULL && c->n == 0 && (strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == strlen(word) ||
-                                                      word_in(word, "get post put patch delete head options"))) {
+    } else if (c->method == NULL && c->n == 0 &&
+               (strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == strlen(word) ||
+                word_in(word, "get post put patch delete head options"))) {
       c->method = word;
     } else if (c->n == 0) {
       take_url(c, word);

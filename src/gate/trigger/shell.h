@@ -26,9 +26,14 @@ typedef struct ShellPart {
   ShellPartKind kind;
   bool quoted;      /* stands in quotes: its value is one word */
   const char *text; /* SHELL_TEXT: the text; SHELL_PARAM: the name */
-  char op;          /* SHELL_PARAM: '\0', or the character of :- := :+ :? (with or without the colon); 'o' another */
-  bool all;         /* SHELL_PARAM: ${x[@]} or ${x[*]} */
-  const ShellWord *arg; /* what stands inside: behind the operator, in an index, in $((…)); may be NULL */
+  /* SHELL_PARAM: '\0', or the character of :- := :+ :? (with or without the colon), of # % / ^ , and : for a part;
+   * 'L' the length, '!' the variable that it names, 'o' another */
+  char op;
+  bool twice;             /* ## %% // ^^ ,, */
+  bool all;               /* SHELL_PARAM: ${x[@]} or ${x[*]} */
+  bool literal;           /* arg holds no quotes, so that its pattern is what it expands to */
+  const ShellWord *arg;   /* what stands inside: behind the operator, in $((…)); may be NULL */
+  const ShellWord *index; /* ${x[index]}; NULL: none, or all */
   const ShellNode *body;
 } ShellPart;
 

@@ -1,9 +1,27 @@
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gate/trigger/shell_run_int.h"
 
 /* What the shell does by itself, and what the programs print that feed a shell. */
+
+/* x[1]=VALUE: the array with one element more or another. */
+static ShellFields with_element(ShellRun *run, const ShellVariable *before, const char *index, const char *value) {
+  ShellFields ret = {0}, old = {0};
+  if (before != NULL && before->n > 0) old = before->choices[run->choice < before->n ? run->choice : before->n - 1];
+  size_t i = strtoul(index, NULL, 10), digits = strspn(index, "0123456789");
+  bool known = digits > 0 && index[digits] == ']' && index[digits + 1] == '=' && i <= old.n && !old.keyed;
+  if (!known) {
+    shell_add_field(run, &ret, "\1");
+    ret.keyed = true;
+    return ret;
+  }
+  shell_spend(run, old.n * sizeof *old.items);
+  for (size_t k = 0; k < old.n; k++) shell_add_field(run, &ret, k == i ? value : old.items[k]);
+  if (i == old.n) shell_add_field(run, &ret, value);
+  return ret;
+}
 
 void shell_assign(ShellRun *run, const ShellWord *word) {
   ShellFields value = {0};
@@ -19,10 +37,12 @@ void shell_assign(ShellRun *run, const ShellWord *word) {
     shell_expand(run, word->items, word->n_items, &value);
     for (size_t i = 0; i < value.n; i++) {
       const char *key = strstr(value.items[i], "]="); /* [key]=value; the [ counts as a pattern */
-      if (key != NULL && (*value.items[i] == '[' || *value.items[i] == SHELL_UNKNOWN)) value.items[i] = key + 2;
+      if (key == NULL || (*value.items[i] != '[' && *value.items[i] != SHELL_UNKNOWN)) continue;
+      value.items[i] = key + 2;
+      value.keyed = true;
     }
   } else if (text[n] == '[') {
-    shell_add_field(run, &value, "\1");
+    value = with_element(run, shell_find(run, text, n), text + n + 1, equals + 1);
   } else {
     shell_add_field(run, &value, equals + 1);
   }
@@ -30,7 +50,8 @@ void shell_assign(ShellRun *run, const ShellWord *word) {
   if (more && before == NULL) value = (ShellFields){0}, shell_add_field(run, &value, "\1");
   if (more && before != NULL && before->n > 0) {
     const ShellFields *old = &before->choices[run->choice < before->n ? run->choice : before->n - 1];
-    ShellFields sum = {0};
+    ShellFields sum = {.keyed = old->keyed};
+    shell_spend(run, old->n * sizeof *old->items);
     for (size_t i = 0; i < old->n; i++) shell_add_field(run, &sum, old->items[i]);
     if (word->is_array)
       for (size_t i = 0; i < value.n; i++) shell_add_field(run, &sum, value.items[i]);
@@ -78,10 +99,32 @@ static void forget_names(ShellRun *run, const ShellCommand *c, size_t from) {
     if (*c->argv[i] != '-') shell_forget(run, c->argv[i]);
 }
 
-/* read A B: the words of the first line, the rest of it in the last one. mapfile A: the lines. */
+/* mapfile A: the lines. */
+static ShellFields lines_of(ShellRun *run, const char *at) {
+  ShellFields ret = {0};
+  while (*at != '\0' && ret.n <= SHELL_MAX_LOOP) {
+    size_t n = strcspn(at, "\n");
+    shell_add_field(run, &ret, arena_strndup(run->arena, at, n));
+    at += n + (at[n] == '\n');
+  }
+  return ret;
+}
+
+/* The next word of the line, or the rest of it; *at moves behind it and what ends it. */
+static const char *next_word(ShellRun *run, const char **at, bool rest) {
+  const char *ifs = shell_run_value(run, "IFS"), *begin = *at + strspn(*at, " \t");
+  if (ifs == NULL || *ifs == '\0' || strchr(ifs, SHELL_UNKNOWN) != NULL) ifs = " \t";
+  size_t n = strcspn(begin, rest ? "\n" : arena_printf(run->arena, "%s\n", ifs));
+  *at = begin + n + (begin[n] != '\0' && begin[n] != '\n');
+  return arena_strndup(run->arena, begin, n);
+}
+
+/* read A B: the words of the first line, the rest of it in the last one; read -a A: all of them. */
 static void take_input(ShellRun *run, const ShellCommand *c, bool lines) {
   const char *at = c->input.text;
+  bool into_array = false;
   size_t first = c->n;
+  for (size_t i = 1; !lines && i < c->n; i++) into_array |= *c->argv[i] == '-' && strchr(c->argv[i], 'a') != NULL;
   while (first > 1 && *c->argv[first - 1] != '-') first--;
   if (at == NULL || first == c->n || (!lines && c->n > first + 8)) {
     forget_names(run, c, 1);
@@ -89,13 +132,11 @@ static void take_input(ShellRun *run, const ShellCommand *c, bool lines) {
   }
   for (size_t i = first; i < c->n; i++) {
     ShellFields value = {0};
-    at += strspn(at, " \t");
-    size_t n = strcspn(at, i + 1 == c->n ? "\n" : " \t\n");
-    shell_add_field(run, &value, arena_strndup(run->arena, at, n));
-    for (at += n; lines && *at == '\n' && at[1] != '\0' && value.n <= SHELL_MAX_LOOP; at += n) {
-      n = strcspn(++at, "\n");
-      shell_add_field(run, &value, arena_strndup(run->arena, at, n));
-    }
+    if (lines)
+      value = lines_of(run, at);
+    else
+      do shell_add_field(run, &value, next_word(run, &at, i + 1 == c->n && !into_array));
+      while (into_array && *at != '\0' && *at != '\n' && value.n <= SHELL_MAX_LOOP);
     shell_set(run, c->argv[i], strlen(c->argv[i]), value);
   }
 }
@@ -119,7 +160,7 @@ static void set(ShellRun *run, const ShellCommand *c) {
   while (i < c->n && (*c->argv[i] == '-' || *c->argv[i] == '+') && strcmp(c->argv[i], "--") != 0) i++;
   if (i == c->n) return;
   if (strcmp(c->argv[i], "--") == 0) i++;
-  run->arguments = (ShellFields){(const char **)c->argv + i, c->n - i};
+  run->arguments = (ShellFields){.items = (const char **)c->argv + i, .n = c->n - i};
   run->has_arguments = true;
 }
 
@@ -280,7 +321,7 @@ static void cat(ShellRun *run, const ShellCommand *c, bool only_input, ShellOutp
     const char *text = strcmp(c->argv[i], "-") == 0 ? c->input.text : shell_run_file(run, c->argv[i]);
     any = true;
     if (text == NULL)
-      out->unknown = true;
+      out->unknown = true, out->file = c->argv[i];
     else
       buf_puts(&out->text, text);
   }
@@ -321,6 +362,10 @@ void shell_print(ShellRun *run, const ShellCommand *c, ShellOutput *out) {
     cat(run, c, false, out);
   else if (strcmp(name, "tee") == 0)
     tee(run, c, out);
+  else if ((strcmp(name, "which") == 0 && c->n == 2) ||
+           (c->n == 3 && ((strcmp(name, "command") == 0 && strcmp(c->argv[1], "-v") == 0) ||
+                          (strcmp(name, "type") == 0 && strcasecmp(c->argv[1], "-p") == 0))))
+    buf_puts(&out->text, c->argv[c->n - 1]); /* its folder does not matter */
   else if (is_one(name, makers, sizeof makers / sizeof *makers))
     out->unknown = out->made = true;
   else {

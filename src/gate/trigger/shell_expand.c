@@ -1,5 +1,6 @@
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gate/trigger/shell_run_int.h"
@@ -71,6 +72,13 @@ void shell_name(ShellRun *run, ShellTable *table, ShellNamed item) {
   table->items[table->n++] = item;
 }
 
+static const ShellFields *value_of(ShellRun *run, const char *name) {
+  ShellVariable *found = shell_find(run, name, strlen(name));
+  if (found == NULL || found->n == 0) return NULL;
+  if (found->n > run->widest) run->widest = found->n;
+  return &found->choices[run->choice < found->n ? run->choice : found->n - 1];
+}
+
 /* ---- the parts of a word ----------------------------------------------------------------------------------------- */
 
 typedef struct Expander {
@@ -98,8 +106,10 @@ void shell_spend(ShellRun *run, size_t bytes) {
 static void put_value(Expander *e, const char *value, bool quoted) {
   shell_spend(e->run, strlen(value));
   if (e->run->bytes > SHELL_MAX_EXPANDED) return;
+  const ShellFields *set = quoted || e->fields == NULL ? NULL : value_of(e->run, "IFS");
+  const char *between = set == NULL || set->n != 1 || !*set->items[0] ? " \t\n" : set->items[0];
   for (; *value != '\0'; value++) {
-    if (!quoted && e->fields != NULL && strchr(" \t\n", *value) != NULL)
+    if (!quoted && e->fields != NULL && strchr(between, *value) != NULL)
       close_field(e);
     else
       buf_putc(&e->text, *value);
@@ -147,6 +157,8 @@ static bool special(Expander *e, const ShellPart *part) {
     number = number * 10 + (size_t)(*at - '0');
   if (isdigit((unsigned char)c) && number > 0 && number <= run->arguments.n)
     put_value(e, run->arguments.items[number - 1], part->quoted);
+  else if (strcmp(part->text, "0") == 0 && run->zero != NULL)
+    put_value(e, run->zero, part->quoted);
   else if (!isdigit((unsigned char)c) || number == 0 || !run->has_arguments)
     buf_putc(&e->text, SHELL_UNKNOWN);
   return true;
@@ -169,22 +181,43 @@ static void put_unset(Expander *e, const ShellPart *part) {
   shell_set(e->run, part->text, strlen(part->text), value);
 }
 
+/* ${x#…}, ${x[1]}, ${!x} and their kin. */
+static void put_made(Expander *e, const ShellPart *part) {
+  ShellRun *run = e->run;
+  const char *index = part->index == NULL ? NULL : shell_touch(run, part->index);
+  const char *arg = part->arg == NULL ? "" : shell_touch(run, part->arg), *name = part->text;
+  ShellFields numbered = {0}, made = {0};
+  const ShellFields *value = value_of(run, name);
+  size_t place = isdigit((unsigned char)*name) ? strtoul(name, NULL, 10) : 0;
+  if (place > 0 && place <= run->arguments.n) {
+    numbered = (ShellFields){.items = run->arguments.items + place - 1, .n = 1};
+    value = &numbered;
+  }
+  if (part->all && strchr("@*", *name) != NULL && run->has_arguments) value = &run->arguments;
+  bool known = value != NULL;
+  if (part->op == '!' && value != NULL && value->n == 1 && *arg == '\0') value = value_of(run, value->items[0]);
+  if (part->op == '!' && value != NULL && index == NULL && !part->all) {
+    put_fields(e, value, part);
+  } else if (part->op != '!' && value != NULL && shell_param(run, part, value, index, arg, &made)) {
+    put_fields(e, &made, part);
+  } else {
+    if (known) buf_putc(&e->text, SHELL_MADE);
+    buf_putc(&e->text, SHELL_UNKNOWN);
+  }
+}
+
 static void put_parameter(Expander *e, const ShellPart *part) {
   ShellRun *run = e->run;
-  if (part->op == 'o') {
-    if (part->arg != NULL) shell_touch(run, part->arg);
-    if (shell_find(run, part->text, strlen(part->text)) != NULL) buf_putc(&e->text, SHELL_MADE);
-    buf_putc(&e->text, SHELL_UNKNOWN);
+  if (part->index != NULL || (part->op != '\0' && strchr("-=+?", part->op) == NULL)) {
+    put_made(e, part);
     return;
   }
   if (part->op == '\0' && special(e, part)) return;
-  ShellVariable *found = shell_find(run, part->text, strlen(part->text));
-  if (found == NULL) {
+  const ShellFields *value = value_of(run, part->text);
+  if (value == NULL) {
     put_unset(e, part);
     return;
   }
-  if (found->n > run->widest) run->widest = found->n;
-  const ShellFields *value = &found->choices[run->choice < found->n ? run->choice : found->n - 1];
   bool empty = value->n == 0 || (value->n == 1 && *value->items[0] == '\0');
   bool instead = part->arg != NULL && !part->all && ((empty && part->op != '+') || (!empty && part->op == '+'));
   if (part->arg != NULL && !instead) shell_touch(run, part->arg);

@@ -39,10 +39,10 @@ static void redirect(ShellRun *run, const ShellNode *node, ShellInput *input, co
     const ShellRedirect *r = &node->redirects[i];
     const char *text = shell_expand_text(run, r->word);
     if (r->other) continue;
-    if (r->kind == SHELL_HERE) *input = (ShellInput){text, true};
-    if (r->kind == SHELL_INPUT && r->fd && strcmp(text, "-") != 0) *input = (ShellInput){NULL, true};
+    if (r->kind == SHELL_HERE) *input = (ShellInput){text, true, NULL};
+    if (r->kind == SHELL_INPUT && r->fd && strcmp(text, "-") != 0) *input = (ShellInput){NULL, true, NULL};
     if (r->kind == SHELL_INPUT && !r->fd)
-      *input = (ShellInput){shell_run_file(run, text), strcmp(text, "/dev/null") != 0};
+      *input = (ShellInput){shell_run_file(run, text), strcmp(text, "/dev/null") != 0, text};
     if (r->kind == SHELL_OUTPUT && !r->fd) *ret_file = text;
   }
 }
@@ -59,7 +59,7 @@ static void call(ShellRun *run, const ShellNode *body, const ShellCommand *comma
     return;
   }
   run->depth++;
-  run->arguments = (ShellFields){(const char **)command->argv + 1, command->n - 1};
+  run->arguments = (ShellFields){.items = (const char **)command->argv + 1, .n = command->n - 1};
   run->has_arguments = true;
   shell_eval(run, body, command->input, out);
   run->arguments = before;
@@ -143,6 +143,8 @@ static void simple(ShellRun *run, const ShellNode *node, ShellInput input, Shell
     while (fields.n > 0 && *fields.items[0] == '\0') fields.items++, fields.n--;
     ShellCommand command = {fields.items, fields.n, own};
     ShellOutput printed = {0};
+    if (fields.n == 1 && own.piped && strcmp(fields.items[0], "exec") == 0) run->input = own;
+    if (!own.piped) command.input = run->input;
     if (fields.n > 0 && !declared) command_once(run, &command, file == NULL ? out : &printed);
     if (file != NULL) shell_write_file(run, file, &printed);
     buf_release(&printed.text);
@@ -160,7 +162,9 @@ static void pipeline(ShellRun *run, const ShellNode *node, ShellInput input, She
     bool last = i + 1 == node->n;
     shell_eval(run, node->children[i], input, last ? out : &printed);
     out->made |= printed.made;
-    if (!last) input = (ShellInput){printed.unknown ? NULL : arena_strdup(run->arena, buf_text(&printed.text)), true};
+    if (!last)
+      input =
+          (ShellInput){printed.unknown ? NULL : arena_strdup(run->arena, buf_text(&printed.text)), true, printed.file};
     buf_release(&printed.text);
   }
   run->branching = branching;
@@ -179,7 +183,7 @@ static void for_words(ShellRun *run, const ShellNode *node, ShellInput input, Sh
     values.n = SHELL_MAX_LOOP;
   }
   for (size_t i = 0; i < values.n; i++) {
-    ShellFields value = {&values.items[i], 1};
+    ShellFields value = {.items = &values.items[i], .n = 1};
     bool branching = run->branching;
     run->branching = false;
     shell_set(run, name, strlen(name), value);
@@ -281,11 +285,19 @@ void shell_run_text(ShellRun *run, const char *text, ShellInput input) {
 void shell_run_script(ShellRun *run, const char *text, const char *const *arguments, size_t n, ShellInput input) {
   ShellFields before = run->arguments;
   bool had = run->has_arguments;
-  run->arguments = (ShellFields){(const char **)arguments, n};
+  run->arguments = (ShellFields){.items = (const char **)arguments, .n = n};
   run->has_arguments = true;
   shell_run_text(run, text, input);
   run->arguments = before;
   run->has_arguments = had;
+}
+
+void shell_run_named(ShellRun *run, const char *text, const char *name, const char *const *arguments, size_t n,
+                     ShellInput input) {
+  const char *before = run->zero;
+  run->zero = name;
+  shell_run_script(run, text, arguments, n, input);
+  run->zero = before;
 }
 
 void shell_run_words(ShellRun *run, const char *const *words, size_t n, ShellInput input) {

@@ -14,10 +14,11 @@
 #define SHELL_ASSUMED '\2' /* what follows holds if a variable is not set */
 #define SHELL_MADE '\6'    /* before SHELL_UNKNOWN: the text was made of other text, so that it may hide anything */
 
-/* Something that is read: by a command, or as a file. text NULL: it is not known. */
+/* Something that is read: by a command, or as a file. text NULL: it is not known; then maybe the file it comes from. */
 typedef struct ShellInput {
   const char *text;
   bool piped; /* comes from another command or a file, not from the terminal */
+  const char *file;
 } ShellInput;
 
 typedef struct ShellCommand {
@@ -46,6 +47,9 @@ void shell_run(Arena *arena, const ShellNode *root, ShellSink *sink, void *conte
 void shell_run_text(ShellRun *run, const char *text, ShellInput input);
 /* The same with $1 …: what stands behind `bash -c CODE NAME`, or behind a script's name. */
 void shell_run_script(ShellRun *run, const char *text, const char *const *arguments, size_t n, ShellInput input);
+/* … and with $0, the name. */
+void shell_run_named(ShellRun *run, const char *text, const char *name, const char *const *arguments, size_t n,
+                     ShellInput input);
 /* The same for words that are one command's. */
 void shell_run_words(ShellRun *run, const char *const *words, size_t n, ShellInput input);
 

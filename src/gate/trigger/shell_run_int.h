@@ -11,6 +11,7 @@ enum { SHELL_CHOICES = 8 };
 typedef struct ShellFields {
   const char **items;
   size_t n;
+  bool keyed; /* an array whose places are not 0, 1, … */
 } ShellFields;
 
 /* Every value that it may have; later ones come from branches. */
@@ -44,6 +45,8 @@ struct ShellRun {
   size_t n_settings;
   ShellFields arguments;      /* $1 … */
   bool has_arguments;         /* inside a function, or after `set` */
+  const char *zero;           /* $0, where it is known */
+  ShellInput input;           /* of whatever has no other: exec < file */
   size_t steps, pipes, bytes; /* bytes: of all words so far */
   int depth;
   bool branching;        /* this may not run: what it assigns is one more choice */
@@ -54,7 +57,8 @@ struct ShellRun {
 typedef struct ShellOutput {
   Buf text;
   bool unknown;
-  bool made; /* by a program that makes text of other text, or fetches it */
+  bool made;        /* by a program that makes text of other text, or fetches it */
+  const char *file; /* of what is not known: the file that is printed; or NULL */
 } ShellOutput;
 
 void shell_eval(ShellRun *run, const ShellNode *node, ShellInput input, ShellOutput *out);
@@ -67,6 +71,11 @@ void shell_add_field(ShellRun *run, ShellFields *fields, const char *text);
 void shell_spend(ShellRun *run, size_t bytes);
 /* Runs what is substituted in the word; its text is for those who want it. */
 const char *shell_touch(ShellRun *run, const ShellWord *word);
+
+/* shell_param.c: what the part's operator makes of its parameter's value; `index` (NULL: none) and `arg` expanded.
+ * False: it is not known. */
+bool shell_param(ShellRun *run, const ShellPart *part, const ShellFields *value, const char *index, const char *arg,
+                 ShellFields *ret);
 
 /* Variables. */
 ShellVariable *shell_find(ShellRun *run, const char *name, size_t n);

@@ -214,39 +214,56 @@ static size_t name_length(const ShellReader *r) {
   return n;
 }
 
+/* The operator behind a parameter's name, which is read. */
+static void operator_of(ShellReader *r, ShellPart *part) {
+  bool colon = shell_peek(r, 0) == ':', plain = part->op == '\0';
+  char op = shell_peek(r, colon);
+  if (plain && op != '\0' && strchr("-=+?", op) != NULL) {
+    part->op = part->index == NULL ? op : 'o';
+    r->at += 1U + colon;
+  } else if (plain && (colon || (op != '\0' && strchr("#%/^,", op) != NULL))) {
+    part->op = colon ? ':' : op;
+    r->at++;
+    part->twice = !colon && shell_peek(r, 0) == op;
+    r->at += part->twice;
+  } else {
+    part->op = 'o';
+  }
+}
+
 /* ${…}, from the dollar. */
 static bool braces(Builder *b, bool quoted) {
   ShellReader *r = b->r;
   ShellPart part = {.kind = SHELL_PARAM, .quoted = quoted, .text = ""};
-  ShellWord index = {0}, word = {0};
+  ShellWord word = {0};
   r->at += 2;
   char first = shell_peek(r, 0);
   if (first == '|' || first == ' ' || first == '\t' || first == '\n')
     return shell_refuse(r, "${ …; } runs a command in newer shells and is an error in others");
   if ((first == '!' || first == '#') && shell_peek(r, 1) != '}' && shell_peek(r, 1) != ':') {
-    part.op = 'o';
+    part.op = first == '!' ? '!' : 'L';
     r->at++;
   }
   size_t n = name_length(r);
   part.text = arena_strndup(r->arena, r->text + r->at, n);
+  part.all = *part.text == '@' || *part.text == '*';
   r->at += n;
   if (shell_peek(r, 0) == '[') {
     r->at++;
-    if (!read_until(r, "]", quoted, &index)) return false;
+    if (!read_until(r, "]", quoted, &word)) return false;
     r->at++;
-    const char *plain = shell_plain(r->arena, &index);
+    const char *plain = shell_plain(r->arena, &word);
     part.all = plain != NULL && (strcmp(plain, "@") == 0 || strcmp(plain, "*") == 0);
-    if (!part.all) part.op = 'o';
-    part.arg = keep(r, index);
+    if (!part.all) part.index = keep(r, word);
   }
   if (shell_peek(r, 0) != '}') {
-    size_t colon = shell_peek(r, 0) == ':';
-    char op = shell_peek(r, colon);
-    bool known = part.op == '\0' && op != '\0' && strchr("-=+?", op) != NULL;
-    part.op = known ? op : 'o';
-    r->at += known ? colon + 1 : 0;
+    operator_of(r, &part);
+    size_t begin = r->at;
     if (!read_until(r, "}", quoted, &word)) return false;
     part.arg = keep(r, word);
+    part.literal = true;
+    for (size_t i = begin; i < r->at; i++)
+      if (strchr("'\"\\", r->text[i]) != NULL) part.literal = false;
   }
   r->at++;
   add(b, part);

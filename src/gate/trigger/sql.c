@@ -87,8 +87,8 @@ static const char *literal(Arena *arena, const Tokens *t, size_t i) {
   while (word_is(t, i, "date") || word_is(t, i, "timestamp") || word_is(t, i, "timestamptz") ||
          word_is(t, i, "toDate") || strcmp(at(t, i), "(") == 0)
     i++;
-  return i < t->n && t->items[i].kind == TOKEN_STRING && word_known(at(t, i)) &&
-                 date_day(arena, at(t, i), false) != NULL
+  /* "2024-01-01" is a string too for BigQuery and MySQL. */
+  return i < t->n && t->items[i].kind != TOKEN_SIGN && word_known(at(t, i)) && date_day(arena, at(t, i), false) != NULL
              ? at(t, i)
              : NULL;
 }
@@ -196,7 +196,23 @@ static void statement(Finder *f, const char *system, const Tokens *t, size_t fro
                           .why = sure ? NULL : "the statement takes every row of the table"});
 }
 
-static void statements(Finder *f, const char *system, const char *sql) {
+/* \! of psql and mysql, .shell and .system of sqlite3 and duckdb: a line that a shell runs. */
+static void shell_lines(Finder *f, ShellRun *run, const char *sql) {
+  static const char *const marks[] = {"\\!", ".shell ", ".system "};
+  for (const char *line = sql; *line != '\0'; line += *line == '\n') {
+    size_t n = strcspn(line, "\n");
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+      const char *mark = memmem(line, n, marks[i], strlen(marks[i]));
+      if (mark == NULL || (*marks[i] == '.' && mark != line)) continue;
+      const char *code = mark + strlen(marks[i]);
+      shell_run_text(run, arena_strndup(f->arena, code, n - (size_t)(code - line)), (ShellInput){0});
+    }
+    line += n;
+  }
+}
+
+static void statements(Finder *f, ShellRun *run, const char *system, const char *sql) {
+  shell_lines(f, run, sql);
   Tokens t = tokenise(f->arena, sql);
   size_t begin = 0;
   for (size_t i = 0; i <= t.n; i++) {
@@ -257,7 +273,7 @@ static const SqlClient *find_client(const char *program, Argv *args) {
 static void sql_file(Finder *f, ShellRun *run, const char *system, const char *name) {
   const char *text = shell_run_file(run, name);
   if (text != NULL)
-    statements(f, system, text);
+    statements(f, run, system, text);
   else if (text_names(name, "backfill* reprocess* recompute* restate*"))
     finder_add(f, (Trigger){.system = system,
                             .why = "the file's name says that it may rewrite past dates, and it is not read here"});
@@ -271,6 +287,8 @@ bool sql_judge(Finder *f, ShellRun *run, const char *program, const ShellCommand
       strcmp(program, "clickhouse-client") == 0 || strcmp(program, "clickhouse-local") == 0 ? "clickhouse" : program;
   int operand = 0;
   bool any = false;
+  for (size_t i = 0; strcmp(program, "bq") == 0 && i < args.n; i++)
+    if (word_in(args.words[i], "--dry_run --dry_run=true --nodry_run=false")) return true;
   for (size_t i = 0; i < args.n; i++) {
     const char *word = args.words[i];
     size_t n = strcspn(word, "=");
@@ -279,14 +297,14 @@ bool sql_judge(Finder *f, ShellRun *run, const char *program, const ShellCommand
     char letter[3] = {'-', word[1], '\0'};
     bool cluster = *word == '-' && word[1] != '-' && word[1] != '\0' && word[2] != '\0';
     if (*word == '-' && word_in(name, client->options)) {
-      statements(f, system, value);
+      statements(f, run, system, value);
       any = true;
       i += word[n] != '=';
     } else if (cluster && word_in(letter, client->options) && client->operand < 0) {
-      statements(f, system, word + 2);
+      statements(f, run, system, word + 2);
       any = true;
     } else if (cluster && client->operand < 0 && word_in(arena_printf(f->arena, "-%c", word[n - 1]), client->options)) {
-      statements(f, system, value);
+      statements(f, run, system, value);
       any = true;
       i += word[n] != '=';
     } else if (*word == '-' && word_in(name, client->files)) {
@@ -296,10 +314,14 @@ bool sql_judge(Finder *f, ShellRun *run, const char *program, const ShellCommand
     } else if (*word == '-') {
       i += word[n] != '=' && word_in(name, client->valued);
     } else if (operand++ >= client->operand && client->operand >= 0) {
-      statements(f, system, word);
+      statements(f, run, system, word);
       any = true;
     }
   }
-  if (!any && command->input.text != NULL) statements(f, system, command->input.text);
+  if (any) return true;
+  if (command->input.text != NULL)
+    statements(f, run, system, command->input.text);
+  else if (command->input.file != NULL)
+    sql_file(f, run, system, command->input.file);
   return true;
 }
