@@ -94,6 +94,7 @@ typedef struct Reading {
   DateSpan span;
   Buf target, danger;
   bool target_unknown, dry, restates;
+  bool unclear; /* a word that may be any flag */
   size_t operand;
 } Reading;
 
@@ -155,6 +156,10 @@ static void take_range(Reading *r, const char *value) {
   if (sure != NULL && strlen(sure) == 21 && sure[10] == '-') {
     take_date(r, 'f', arena_strndup(r->f->arena, sure, 10));
     take_date(r, 't', sure + 11);
+  } else if (sure != NULL && strlen(sure) == 7) { /* a month */
+    const char *first = arena_printf(r->f->arena, "%s-01", sure), *next = date_add(r->f->arena, first, 31);
+    take_date(r, 'o', first);
+    if (r->span.from != NULL) r->span.to = date_day(r->f->arena, arena_printf(r->f->arena, "%.7s-01", next), true);
   } else if (sure != NULL) {
     take_date(r, 'o', sure);
   }
@@ -219,7 +224,10 @@ static void take_operand(Reading *r, const char *word) {
     take_param(r, word);
     return;
   }
-  if (!operand_role(r, role)) return;
+  if (!operand_role(r, role)) {
+    r->unclear |= !word_known(word);
+    return;
+  }
   r->operand++;
   const char *sure = word_sure(r->f->arena, word);
   if (strcmp(role, "target") == 0) take_target(r, word);
@@ -352,6 +360,11 @@ static void judge_entry(Finder *f, const Entry *entry, const char *system, Argv 
     found.why = "its name says that it may rewrite past dates";
     r.span.any = true;
   }
+  if (r.unclear && !r.span.any && r.danger.len == 0 && !r.restates) {
+    found.sure = false;
+    found.why = "which flags it gets is only known when it runs";
+    r.span.any = true;
+  }
   bool rewrites = (entry->traits & DATED) == 0 || r.span.any || r.restates || r.danger.len > 0;
   buf_release(&r.target);
   buf_release(&r.danger);
@@ -360,8 +373,10 @@ static void judge_entry(Finder *f, const Entry *entry, const char *system, Argv 
 
 /* airflow $SUB: which command it is, is only known when it runs. */
 static bool path_unknown(Argv args) {
-  for (size_t i = 0; i < args.n && i < 3; i++)
+  for (size_t i = 0, words = 0; i < args.n && words < 2; i++) {
     if (!word_known(args.words[i])) return true;
+    words += *args.words[i] != '-';
+  }
   return false;
 }
 

@@ -75,7 +75,8 @@ char date_role(const char *name) {
 }
 
 void date_take(Arena *arena, DateSpan *span, char role, const char *value, bool exclusive) {
-  const char *sure = word_sure(arena, value);
+  const char *sure = word_sure(arena, value), *behind = sure == NULL ? NULL : strstr(sure, "__");
+  if (behind != NULL) sure = behind + 2; /* scheduled__2024-01-01T00:00:00+00:00, a run of Airflow */
   span->any = true;
   if (role != 't') span->from = sure == NULL ? NULL : date_day(arena, sure, false);
   if (role != 'f') span->to = sure == NULL ? NULL : date_day(arena, sure, role == 't' && exclusive);

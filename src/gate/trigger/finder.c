@@ -102,8 +102,15 @@ static void opaque(Finder *f, const char *why) {
   if (f->opaque == NULL) f->opaque = why;
 }
 
+/* Nothing of the text is known, but for blanks. */
+static bool unseen(const char *text) {
+  return strchr(text, SHELL_UNKNOWN) != NULL && text[strspn(text, " \n\1\2\6")] == '\0';
+}
+
 void run_input(Finder *f, ShellRun *run, ShellInput input) {
-  if (input.text != NULL)
+  if (input.text != NULL && unseen(input.text))
+    opaque(f, "a shell runs text that is only known when it runs");
+  else if (input.text != NULL)
     shell_run_text(run, input.text, (ShellInput){0});
   else if (input.piped)
     opaque(f, "a shell runs what comes through a pipe, and that cannot be seen");
@@ -127,6 +134,7 @@ static void script(Finder *f, const char *path) { judge_name(f, "script", word_b
 
 /* The first of the arguments is $0. */
 static void script_code(Finder *f, ShellRun *run, const char *code, Argv arguments, ShellInput input) {
+  if (unseen(code)) opaque(f, "a shell runs text that is only known when it runs");
   if (strchr(code, SHELL_MADE) != NULL)
     opaque(f, "a shell runs text that is made of other text, and that cannot be seen");
   size_t named = arguments.n > 0;
@@ -176,6 +184,11 @@ static void code_input(Finder *f, const char *language, ShellInput input) {
     opaque(f, "an interpreter runs what comes through a pipe, and that cannot be seen");
 }
 
+static void scan_file(Finder *f, const char *text, const char *language) {
+  if (strchr(text, SHELL_MADE) != NULL) opaque(f, "an interpreter runs what a pipe gives, and that cannot be seen");
+  commands_scan(f, text, language);
+}
+
 /* manage.py backfill: a word, not a file's name. */
 static void judge_verb(Finder *f, const char *word) {
   if (*word != '-' && strpbrk(word, "./ ") == NULL) judge_name(f, "script", word);
@@ -210,7 +223,7 @@ static void python(Finder *f, ShellRun *run, const ShellCommand *command) {
       if (commands_know(word_base(f->arena, word)))
         finder_command(f, run, &rest);
       else if (text != NULL)
-        commands_scan(f, text, "Python");
+        scan_file(f, text, "Python");
       else if (!judge_name(f, "script", word_base(f->arena, word)) && i + 1 < command->n)
         judge_verb(f, command->argv[i + 1]);
       return;
@@ -220,8 +233,10 @@ static void python(Finder *f, ShellRun *run, const ShellCommand *command) {
 }
 
 static void interpreter(Finder *f, ShellRun *run, const char *program, const ShellCommand *command) {
+  bool verbs = word_in(program, "deno bun");
   for (size_t i = 1; i < command->n; i++) {
     const char *word = command->argv[i];
+    if (verbs && strcmp(word, "run") == 0) continue;
     if (word_in(program, "pwsh") && word_in(word, "-c -C -Command -command") && i + 1 < command->n) {
       shell_run_text(run, command->argv[i + 1], command->input);
       return;
@@ -233,7 +248,7 @@ static void interpreter(Finder *f, ShellRun *run, const char *program, const She
     if (*word == '-') continue;
     const char *text = shell_run_file(run, word);
     if (text != NULL)
-      commands_scan(f, text, program);
+      scan_file(f, text, program);
     else if (!judge_name(f, "script", word_base(f->arena, word)) && i + 1 < command->n)
       judge_verb(f, command->argv[i + 1]);
     return;
@@ -262,7 +277,7 @@ static const char harmless[] =
     "terraform tofu pulumi mail mutt sendmail notify-send say figlet cowsay sed hg svn tig lazygit pre-commit pytest "
     "ruff "
     "black mypy flake8 pylint shellcheck tidegate alert open xdg-open pbcopy xclip logger wall write tput stty "
-    "printenv ";
+    "printenv help tldr cheat jira llm ollama ";
 
 /* awk and its kin can run commands, which stand in its literals. */
 static void awk(Finder *f, const ShellCommand *command) {
@@ -314,6 +329,15 @@ static const char *without_marks(Arena *arena, const char *word) {
   return copy;
 }
 
+static bool names_two_dates(Arena *arena, const ShellCommand *command) {
+  size_t dates = 0;
+  for (size_t i = 1; i < command->n && i < MOST_WORDS; i++) {
+    const char *equals = strchr(command->argv[i], '='), *word = equals == NULL ? command->argv[i] : equals + 1;
+    dates += word_known(word) && date_day(arena, word, false) != NULL;
+  }
+  return dates > 1;
+}
+
 static void unknown(Finder *f, ShellRun *run, const char *program, const ShellCommand *command) {
   bool known = word_known(program);
   size_t before = f->n;
@@ -337,6 +361,7 @@ static void unknown(Finder *f, ShellRun *run, const char *program, const ShellCo
     commands_judge(f, without_marks(f->arena, command->argv[0]), (Argv){command->argv + 1, command->n - 1});
   if (f->n == before) commands_fit(f, (Argv){command->argv + 1, command->n - 1}, f->why);
   if (f->n == before && known) commands_fit(f, all, f->why);
+  if (f->n == before && !known && names_two_dates(f->arena, command)) finder_add(f, (Trigger){.system = "?"});
   if (command->n > MOST_WORDS && f->n == before) shell_doubt(run, "a command has more words than are looked at");
   for (size_t i = 1; i < command->n && i < MOST_WORDS && f->n == before; i++)
     if (strpbrk(command->argv[i], " \n") != NULL && text_has_trigger_word(command->argv[i], strlen(command->argv[i])))

@@ -57,8 +57,10 @@ void shell_assign(ShellRun *run, const ShellWord *word) {
       for (size_t i = 0; i < value.n; i++) shell_add_field(run, &sum, value.items[i]);
     else if (sum.n == 0)
       sum = value;
-    else
+    else {
+      shell_spend(run, strlen(sum.items[0]));
       sum.items[0] = arena_printf(run->arena, "%s%s", sum.items[0], value.items[0]);
+    }
     value = sum;
   }
   shell_set(run, text, n, value);

@@ -17,9 +17,17 @@ void shell_add_field(ShellRun *run, ShellFields *fields, const char *text) {
 
 /* ---- variables --------------------------------------------------------------------------------------------------- */
 
+size_t shell_chain(const char *name, size_t n) {
+  unsigned hash = 0;
+  for (size_t i = 0; i < n; i++) hash = hash * 31 + (unsigned char)name[i];
+  return hash % SHELL_CHAINS;
+}
+
 ShellVariable *shell_find(ShellRun *run, const char *name, size_t n) {
-  for (size_t i = 0; i < run->n_variables; i++)
-    if (strncmp(run->variables[i].name, name, n) == 0 && run->variables[i].name[n] == '\0') return &run->variables[i];
+  for (size_t i = run->chains[shell_chain(name, n)]; i > 0; i = run->variables[i - 1].next) {
+    ShellVariable *found = &run->variables[i - 1];
+    if (strncmp(found->name, name, n) == 0 && found->name[n] == '\0') return found;
+  }
   return NULL;
 }
 
@@ -39,7 +47,9 @@ void shell_set(ShellRun *run, const char *name, size_t n, ShellFields value) {
   if (found == NULL) {
     run->variables = arena_grow(run->arena, run->variables, run->n_variables, sizeof *run->variables);
     found = &run->variables[run->n_variables++];
-    *found = (ShellVariable){.name = arena_strndup(run->arena, name, n)};
+    size_t *chain = &run->chains[shell_chain(name, n)];
+    *found = (ShellVariable){.name = arena_strndup(run->arena, name, n), .next = *chain};
+    *chain = run->n_variables;
   }
   if (!run->branching) found->n = 0;
   for (size_t i = 0; i < found->n; i++)
@@ -58,7 +68,7 @@ void shell_forget(ShellRun *run, const char *name) {
 }
 
 ShellNamed *shell_named(const ShellTable *table, const char *name) {
-  for (size_t i = table->n; i > 0; i--)
+  for (size_t i = table->chains[shell_chain(name, strlen(name))]; i > 0; i = table->items[i - 1].next)
     if (strcmp(table->items[i - 1].name, name) == 0) return &table->items[i - 1];
   return NULL;
 }
@@ -69,7 +79,10 @@ void shell_name(ShellRun *run, ShellTable *table, ShellNamed item) {
     return;
   }
   table->items = arena_grow(run->arena, table->items, table->n, sizeof *table->items);
+  size_t *chain = &table->chains[shell_chain(item.name, strlen(item.name))];
+  item.next = *chain;
   table->items[table->n++] = item;
+  *chain = table->n;
 }
 
 static const ShellFields *value_of(ShellRun *run, const char *name) {
@@ -256,7 +269,9 @@ static void put_process(Expander *e, const ShellPart *part) {
   ShellRun *run = e->run;
   ShellOutput out = printed_by(run, part, (ShellInput){.piped = true});
   const char *name = arena_printf(run->arena, "/dev/fd/%zu", 1000 + run->pipes++);
-  const char *text = out.unknown ? NULL : arena_strdup(run->arena, buf_text(&out.text));
+  const char *text = out.unknown && out.made ? (const char[]){SHELL_MADE, SHELL_UNKNOWN, '\0'} : NULL;
+  if (text != NULL) text = arena_strdup(run->arena, text);
+  if (!out.unknown) text = arena_strdup(run->arena, buf_text(&out.text));
   shell_name(run, &run->files, (ShellNamed){.name = name, .text = text});
   buf_puts(&e->text, name);
   buf_release(&out.text);

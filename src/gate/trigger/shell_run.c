@@ -78,19 +78,22 @@ static void put_quoted(Buf *text, const char *word) {
 static void use_alias(ShellRun *run, ShellNamed *alias, const ShellCommand *command) {
   BUF_SCOPED text = {0};
   const char *body = alias->text;
+  size_t place = (size_t)(alias - run->aliases.items); /* the table may move */
   buf_puts(&text, body);
   for (size_t i = 1; i < command->n; i++) put_quoted(&text, command->argv[i]);
   alias->text = NULL; /* it does not mean itself inside */
   shell_run_text(run, buf_text(&text), command->input);
-  run->aliases.items[alias - run->aliases.items].text = body;
+  run->aliases.items[place].text = body;
 }
 
 /* The function's last definition, and the one before it when that one may not hold. */
 static void call_named(ShellRun *run, const ShellCommand *command, ShellOutput *out) {
   bool last = true;
-  for (size_t i = run->functions.n; i > 0; i--) {
+  const char *name = command->argv[0];
+  for (size_t i = run->functions.chains[shell_chain(name, strlen(name))], next; i > 0; i = next) {
     ShellNamed item = run->functions.items[i - 1];
-    if (strcmp(item.name, command->argv[0]) != 0 || (item.busy && !last)) continue;
+    next = item.next;
+    if (strcmp(item.name, name) != 0 || (item.busy && !last)) continue;
     run->functions.items[i - 1].busy = true;
     call(run, item.body, command, out);
     run->functions.items[i - 1].busy = item.busy;

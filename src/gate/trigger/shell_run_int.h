@@ -6,7 +6,7 @@
 
 /* What the files that follow a command line share. */
 
-enum { SHELL_CHOICES = 8 };
+enum { SHELL_CHOICES = 8, SHELL_CHAINS = 256 };
 
 typedef struct ShellFields {
   const char **items;
@@ -19,6 +19,7 @@ typedef struct ShellVariable {
   const char *name;
   ShellFields choices[SHELL_CHOICES];
   size_t n;
+  size_t next; /* in its chain, from 1; 0: the last */
 } ShellVariable;
 
 typedef struct ShellNamed {
@@ -26,11 +27,12 @@ typedef struct ShellNamed {
   const ShellNode *body; /* a function */
   const char *text;      /* an alias, or a file's contents; NULL: not known */
   bool perhaps, busy;    /* of a function: defined where it may not run; being called */
+  size_t next;           /* in its chain, from 1; 0: the last */
 } ShellNamed;
 
 typedef struct ShellTable {
   ShellNamed *items;
-  size_t n;
+  size_t n, chains[SHELL_CHAINS];
 } ShellTable;
 
 struct ShellRun {
@@ -39,7 +41,7 @@ struct ShellRun {
   void *context;
   const char *why_not;
   ShellVariable *variables;
-  size_t n_variables;
+  size_t n_variables, chains[SHELL_CHAINS]; /* variables by their names' hash, from 1 */
   ShellTable functions, aliases, files;
   const char **settings; /* NAME=value, in their order */
   size_t n_settings;
@@ -81,6 +83,8 @@ bool shell_param(ShellRun *run, const ShellPart *part, const ShellFields *value,
 ShellVariable *shell_find(ShellRun *run, const char *name, size_t n);
 void shell_set(ShellRun *run, const char *name, size_t n, ShellFields value);
 void shell_forget(ShellRun *run, const char *name);
+/* Which chain a name of n bytes is in; the newest stands first in it. */
+size_t shell_chain(const char *name, size_t n);
 ShellNamed *shell_named(const ShellTable *table, const char *name);
 void shell_name(ShellRun *run, ShellTable *table, ShellNamed item);
 

@@ -112,6 +112,8 @@ static DateSpan dates_of(Arena *arena, const Tokens *t, size_t from, size_t to) 
         if (span.to == NULL || strcmp(day, span.to) > 0) span.to = day;
         span.any = true;
       }
+    } else if (word_is(t, i, "partition") && value != NULL) {
+      date_take(arena, &span, 'o', value, false);
     } else if (t->items[i].kind != TOKEN_SIGN || value == NULL) {
       continue;
     } else if (strcmp(sign, ">=") == 0) {

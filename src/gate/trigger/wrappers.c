@@ -22,6 +22,8 @@ typedef struct Wrapper {
   const char *code; /* options whose value is code, then nothing else runs; or NULL */
 } Wrapper;
 
+#define PARALLEL "-j -P -n -N -I -S -a --jobs --arg-file --joblog --results --delay --timeout --retries"
+
 static const Wrapper wrappers[] = {
     {"sudo", NULL, "-u -g -h -p -C -T -r -t -D -R -U --user --group --host --prompt --chdir --chroot", 0, AS_WORDS,
      NULL},
@@ -82,8 +84,7 @@ static const Wrapper wrappers[] = {
     {"tmux", "send-keys send", "-t -N", 0, KEYS, NULL},
     {"screen", "stuff", "", 0, AS_CODE, NULL},
     {"screen", NULL, "-S -c -h -p -t -T -e -s", 0, AS_WORDS, NULL},
-    {"parallel", NULL, "-j -P -n -N -I -S -a --jobs --arg-file --joblog --results --delay --timeout --retries", 0,
-     AS_CODE, NULL},
+    {"parallel", NULL, PARALLEL, 0, AS_CODE, NULL},
     {"fly flyctl", "console", "-a -s -r --app --machine --region", 0, NOTHING, "-C --command"},
     {"heroku fly flyctl railway", "run ssh", "-a -r --app --remote -c -s", 0, AS_WORDS, NULL},
     {"vagrant", "ssh", "", 0, AS_WORDS, "-c --command"},
@@ -131,9 +132,12 @@ bool wrappers_know(const char *program) {
 
 /* ---- one wrapper ------------------------------------------------------------------------------------------------- */
 
-static void run_code(Finder *f, ShellRun *run, Argv rest, ShellInput input) {
+/* typed: \n is a line end, as screen has it. */
+static void run_code(Finder *f, ShellRun *run, Argv rest, bool typed, ShellInput input) {
   BUF_SCOPED code = {0};
   for (size_t i = 0; i < rest.n; i++) buf_printf(&code, "%s%s", i == 0 ? "" : " ", rest.words[i]);
+  for (char *at = code.len == 0 ? NULL : strstr(code.data, "\\n"); typed && at != NULL; at = strstr(at, "\\n"))
+    at[0] = ' ', at[1] = '\n';
   shell_run_text(run, arena_strdup(f->arena, buf_text(&code)), input);
 }
 
@@ -152,7 +156,7 @@ static void run_rest(Finder *f, ShellRun *run, const Wrapper *w, Argv rest, Shel
   } else if (w->how == KEYS)
     run_keys(f, run, rest);
   else if (w->how == AS_CODE || (rest.n == 1 && strpbrk(rest.words[0], " \n") != NULL))
-    run_code(f, run, rest, input);
+    run_code(f, run, rest, w->verb != NULL && strcmp(w->verb, "stuff") == 0, input);
   else
     shell_run_words(run, rest.words, rest.n, input);
 }
@@ -205,12 +209,13 @@ static size_t skip_options(Arena *arena, const Wrapper *w, Argv args, size_t i, 
     }
     if (word_in(name, code) || k > 0) {
       *ret_code = word[n] == '=' ? word + n + 1 : i + 1 < args.n ? args.words[i + 1] : NULL;
-      return i + (word[n] == '=' ? 1 : 2);
+      i += word[n] == '=' ? 1 : 2;
+      return i < args.n ? i : args.n;
     }
     k = word[1] == '-' || word_in(name, w->valued) ? 0 : valued_letter(word, w->valued);
     if ((word_in(name, w->valued) && word[n] != '=') || (k > 0 && word[k + 1] == '\0')) i++;
   }
-  return i;
+  return i < args.n ? i : args.n;
 }
 
 /* The place behind the verb; false when there is none of them. */
@@ -229,7 +234,8 @@ static bool find_verb(const Wrapper *w, Argv args, size_t *ret) {
 static void search(Finder *f, ShellRun *run, Argv args, ShellInput input) {
   for (size_t i = 0; i < args.n; i++) {
     const char *base = word_base(f->arena, args.words[i]);
-    if (!commands_know(base) && !wrappers_know(base) && !word_in(base, "bash sh zsh dash")) continue;
+    bool shell = word_in(base, "bash sh zsh dash") && i + 1 < args.n;
+    if (!commands_know(base) && !wrappers_know(base) && !shell) continue;
     shell_run_words(run, args.words + i, args.n - i, input);
     return;
   }
@@ -312,6 +318,27 @@ static const char *unquoted(Arena *arena, const char *text, size_t n) {
   return copy;
 }
 
+/* parallel COMMAND ::: A B …: the command once a value, in the place of {} or behind it. */
+static bool parallel(Finder *f, ShellRun *run, Argv args, ShellInput input) {
+  static const Wrapper options = {"parallel", NULL, PARALLEL, 0, AS_CODE, NULL};
+  const char *code;
+  size_t from = skip_options(f->arena, &options, args, 0, &code), to = from;
+  while (to < args.n && strcmp(args.words[to], ":::") != 0) to++;
+  if (to + 1 >= args.n || to == from) return false;
+  for (size_t i = to + 1; i < args.n && i <= to + MOST_LINES; i++) {
+    bool marked = false;
+    const char **words = arena_array(f->arena, to - from + 1, sizeof *words);
+    if (strncmp(args.words[i], ":::", 3) == 0) return false; /* several lists: which values meet is not followed */
+    for (size_t k = from; k < to; k++) {
+      marked |= strstr(args.words[k], "{}") != NULL;
+      words[k - from] = replaced(f->arena, args.words[k], "{}", args.words[i]);
+    }
+    words[to - from] = args.words[i];
+    run_code(f, run, (Argv){words, to - from + !marked}, false, input);
+  }
+  return true;
+}
+
 /* The command once a line of the input, the mark replaced; once with an unknown value when the input is not known. */
 static void once_a_line(Finder *f, ShellRun *run, Argv rest, const char *mark, const char *input) {
   const char *line = input == NULL ? "\1" : input;
@@ -329,7 +356,7 @@ static void once_a_line(Finder *f, ShellRun *run, Argv rest, const char *mark, c
 static void with_words(Finder *f, ShellRun *run, Argv rest, size_t most, const char *input) {
   const char **words = arena_array(f->arena, rest.n + MOST_LINES + 1, sizeof *words);
   memcpy(words, rest.words, rest.n * sizeof *words);
-  const char *at = input == NULL ? "\1" : input + strspn(input, " \t\n");
+  const char *at = input == NULL ? "\1 \1 \1" : input + strspn(input, " \t\n"); /* how many come is not known */
   size_t added = 0, turns = 0;
   do {
     for (added = 0; *at != '\0' && added < most && added < MOST_LINES; added++) {
@@ -449,6 +476,7 @@ bool wrappers_judge(Finder *f, ShellRun *run, const char *program, const ShellCo
   Argv args = {command->argv + 1, command->n - 1};
   if (strcmp(program, "find") == 0) return find(run, args), true;
   if (strcmp(program, "xargs") == 0) return xargs(f, run, args, command->input), true;
+  if (strcmp(program, "parallel") == 0 && parallel(f, run, args, command->input)) return true;
   if (word_in(program, "at batch")) return run_input(f, run, command->input), true;
   if (strcmp(program, "crontab") == 0 && command->input.text != NULL) return crontab(f, run, command->input.text), true;
   if (strcmp(program, "crontab") == 0) return run_input(f, run, command->input), true;
