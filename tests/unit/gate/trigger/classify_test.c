@@ -87,6 +87,31 @@ static void every_row_of_triggers(void **state) {
   assert_int_equal(wrong, 0);
 }
 
+static bool field_is(const char *wanted, const char *got) {
+  return strcmp(wanted, "*") == 0 || strcmp(wanted, got == NULL ? "-" : got) == 0;
+}
+
+/* verdict, system, target, first and last date of the first trigger, command; * for what is not asserted. */
+static void every_row_of_lines(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  char *at = read_cases(&arena, "trigger_lines.tsv"), *fields[6];
+  size_t rows = 0, wrong = 0;
+  for (; next_row(&at, fields, 6) == 6; rows++) {
+    char *command = unescape(&arena, fields[5]);
+    TriggerReport report = trigger_classify(&arena, command, strlen(command));
+    Trigger first = report.n == 0 ? (Trigger){0} : report.items[0];
+    if (strcmp(trigger_verdict_name(report.verdict), fields[0]) == 0 && field_is(fields[1], first.system) &&
+        field_is(fields[2], first.target) && field_is(fields[3], first.from) && field_is(fields[4], first.to))
+      continue;
+    wrong++;
+    print_message("%s: not %s %s %s..%s but %s %s\n", fields[5], fields[0], fields[2], fields[3], fields[4],
+                  trigger_verdict_name(report.verdict), told(&arena, &report));
+  }
+  assert_true(rows >= 100);
+  assert_int_equal(wrong, 0);
+}
+
 /* What real bash ran must be seen. What it did not run, for want of a file or a line of input, may be seen too. */
 static void every_row_of_shell(void **state) {
   (void)state;
@@ -397,6 +422,7 @@ int main(void) {
       cmocka_unit_test(every_row_of_triggers),
       cmocka_unit_test(every_line_that_must_be_seen),
       cmocka_unit_test(every_line_that_may_pass),
+      cmocka_unit_test(every_row_of_lines),
       cmocka_unit_test(every_row_of_shell),
       cmocka_unit_test(text_is_not_code),
       cmocka_unit_test(wrapped_triggers_are_seen),
