@@ -30,7 +30,7 @@ static int run(Session *session) {
     view_snapshot_json(&json, &session->record, &facts);
     session_object_end(session, &json);
   } else {
-    view_snapshot(&session->paint, &session->arena, &session->record, &facts);
+    view_snapshot(&session->paint, &session->arena, &session->record, &facts, false);
   }
   return session_flush(session);
 }

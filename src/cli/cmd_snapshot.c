@@ -183,7 +183,7 @@ static int run_tool(Session *session, InPlaceOptions how, bool wait) {
     view_in_place_json(&json, &session->plan, &session->record, &result);
     session_object_end(session, &json);
   } else {
-    view_snapshot(&session->paint, &session->arena, &session->record, &result.facts);
+    view_snapshot(&session->paint, &session->arena, &session->record, &result.facts, true);
   }
   return session_flush(session);
 }
@@ -233,7 +233,7 @@ static int run(Session *session) {
     view_snapshot_json(&json, &session->record, &facts);
     session_object_end(session, &json);
   } else if (!session->json) {
-    view_snapshot(&session->paint, &session->arena, &session->record, &facts);
+    view_snapshot(&session->paint, &session->arena, &session->record, &facts, tool.line != NULL);
   }
   int status = session_flush(session);
   return tool.line == NULL || status != 0 ? status : run_tool(session, tool, wait);

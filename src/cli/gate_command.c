@@ -85,8 +85,10 @@ static void tell_draft(Session *session, const Offer *offer, bool written) {
   } else if (!written) {
     buf_puts(&session->buffer, offer->yaml);
   } else {
-    buf_printf(&session->buffer, "%s written. Fill in what it says FILL IN, then one of:\n  %s\n  %s\n", offer->path,
-               offer->backfill, offer->snapshot);
+    buf_printf(&session->buffer,
+               "%s written. Fill in what it says FILL IN, then:\n  %s\nor, for a tool that can write another table, "
+               "with {shadow} named as that table in it:\n  %s\n",
+               offer->path, offer->snapshot, offer->backfill);
   }
 }
 

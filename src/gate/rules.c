@@ -246,9 +246,16 @@ static bool shadow_not_named(const GateCase *gate, GateReason *ret) {
   gate_because(gate, ret,
                "the command is not told to write the shadow: without a destination it would write where it "
                "always does, in production");
-  return gate_advise(gate, ret,
-                     "give it the shadow's name: command: [./recompute, --into, \"{shadow}\", --from, "
-                     "\"{from}\", --to, \"{to}\"]");
+  const SpecPlace *place = &gate->plan->spec.backfill_file;
+  const char *file = place->file == NULL ? "SPEC" : place->file;
+  if (command->n > 0 && command->items[0].place.line > 0 && command->items[0].place.file != NULL)
+    file = arena_printf(gate->arena, "%s:%d", command->items[0].place.file, command->items[0].place.line);
+  return gate_advise(
+      gate, ret,
+      "name {shadow} as the table to write, in recompute: command (%s): [./recompute, --into, \"{shadow}\", --from, "
+      "\"{from}\", --to, \"{to}\"]. A tool that can write production alone is run over a snapshot: tidegate snapshot "
+      "%s --then '…', with the command in it",
+      file, place->file == NULL ? "SPEC" : place->file);
 }
 
 static bool nothing_to_do(const GateCase *gate, GateReason *ret) {

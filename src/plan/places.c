@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +32,16 @@ static const char *all_labels(Arena *arena, const DateCodec *codec, DateRange ra
   return arena_strdup(arena, buf_text(&out));
 }
 
+/* A file by its whole path: the command may change to another directory. A URL stays. */
+static const char *database_of(Arena *arena, const Plan *plan) {
+  const char *path = plan->spec.database_path;
+  char whole[PATH_MAX];
+  if (path == NULL) return "";
+  return realpath(path, whole) == NULL ? path : arena_strdup(arena, whole);
+}
+
 void plan_variables(Arena *arena, const Plan *plan, DateRange range, ProcessVariable ret[PLAN_VARIABLES]) {
   const DateCodec *codec = &plan->shape.codec;
-  const char *database = plan->spec.database_path;
   const char *from = label_of(arena, codec, range.from), *to = label_of(arena, codec, range.to);
   const char *last = label_of(arena, codec, grain_floor(codec->grain, codec->zone, range.to - 1));
   const ProcessVariable all[PLAN_VARIABLES] = {
@@ -46,7 +54,7 @@ void plan_variables(Arena *arena, const Plan *plan, DateRange range, ProcessVari
       {"{to_nodash}", "TIDEGATE_TO_NODASH", without_dashes(arena, to)},
       {"{to_inclusive_nodash}", "TIDEGATE_TO_INCLUSIVE_NODASH", without_dashes(arena, last)},
       {"{date_nodash}", "TIDEGATE_DATE_NODASH", without_dashes(arena, from)},
-      {"{database}", "TIDEGATE_DATABASE", database == NULL ? "" : database}};
+      {"{database}", "TIDEGATE_DATABASE", database_of(arena, plan)}};
   memcpy(ret, all, sizeof all);
 }
 

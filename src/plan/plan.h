@@ -206,8 +206,8 @@ const Instant *plan_dates(Arena *arena, const Plan *plan, DateRange range, size_
 
 enum { PLAN_VARIABLES = 10 };
 /* What an external command is told of the dates of [range): {from}, {to} (not included), {to_inclusive}, {date} (the
- * first), {dates} (each, with commas), the first four also without dashes ({from_nodash} …), and {database}. Values in
- * the arena. */
+ * first), {dates} (each, with commas), the first four also without dashes ({from_nodash} …), and {database} (a file:
+ * its whole path). Values in the arena. */
 void plan_variables(Arena *arena, const Plan *plan, DateRange range, ProcessVariable ret[PLAN_VARIABLES]);
 
 /* The word with every place filled, as process_fill does; a date's place may name another day: {from+1d},

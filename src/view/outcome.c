@@ -106,17 +106,17 @@ void view_rollback_json(Json *json, const char *id, const RollbackFacts *facts) 
   view_conflicts_json(json, &facts->conflicts);
 }
 
-void view_snapshot(Paint *paint, Arena *arena, const BackfillRecord *record, const SnapshotFacts *facts) {
+void view_snapshot(Paint *paint, Arena *arena, const BackfillRecord *record, const SnapshotFacts *facts, bool tool) {
   paint_verdict(paint, STYLE_GOOD, "snapshot", "%s: %s in the snapshot, %s differ%s from it in production now",
                 record->state, words_count(arena, facts->rows, "row", "rows"),
                 words_count(arena, facts->changed, "row", "rows"), facts->changed == 1 ? "s" : "");
   if (!facts->outside_unchanged)
     paint_verdict(paint, STYLE_WARN, "warning", "rows outside the range are no longer as they were");
   const char *id = record->id;
-  if (strcmp(record->state, "snapshotted") == 0)
-    paint_line(paint, "", "Written by hand: tidegate check %s. Undo: tidegate restore %s", id, id);
-  else
+  if (strcmp(record->state, "snapshotted") != 0)
     paint_line(paint, "", "Undo: tidegate restore %s, until the snapshot goes: tidegate finish %s", id, id);
+  else if (!tool)
+    paint_line(paint, "", "Written by hand: tidegate check %s. Undo: tidegate restore %s", id, id);
 }
 
 void view_snapshot_json(Json *json, const BackfillRecord *record, const SnapshotFacts *facts) {

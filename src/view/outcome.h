@@ -21,7 +21,8 @@ void view_rollback_json(Json *json, const char *id, const RollbackFacts *facts);
 void view_conflicts(Paint *paint, Arena *arena, const Conflicts *conflicts);
 void view_conflicts_json(Json *json, const Conflicts *conflicts);
 
-void view_snapshot(Paint *paint, Arena *arena, const BackfillRecord *record, const SnapshotFacts *facts);
+/* tool: Tidegate runs what writes; else a person does. */
+void view_snapshot(Paint *paint, Arena *arena, const BackfillRecord *record, const SnapshotFacts *facts, bool tool);
 void view_snapshot_json(Json *json, const BackfillRecord *record, const SnapshotFacts *facts);
 
 /* One line a batch of a tool that writes in place; and the whole as JSON, where it was checked. */

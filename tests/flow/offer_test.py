@@ -31,7 +31,7 @@ class Offer:
             "#!/bin/sh\n"
             f'"{BINARY}" gate -- airflow "$@" >>gate.txt 2>&1 || exit 9\n'
             "echo \"$@\" >>told\n"
-            f'day() {{ date -d "$1 1 day ago" +%F; }}\n{self.update}\n')
+            f'day() {{ date -d "$1 1 day ago" +%F; }}\ncd /\n{self.update}\n')
         tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
         self.env = {"PATH": f"{tool.parent}:{os.environ['PATH']}"}
 
@@ -91,11 +91,20 @@ class Offer:
         text = file.read_text()
         self.assertIn("\ntarget: \"sales\"", text)
         self.assertIn("\nrange: \"2024-01-10..2024-01-15\"", text)
-        self.assertNotIn("production", text.split("recompute:")[0].replace("when production", ""))
+        self.assertNotIn("\nproduction:", text)
         self.assertNotIn("database:", text)
         self.tidegate("gate", "--draft", FILE, "--command", TYPED, code=USAGE)
         self.assertEqual(file.read_text(), text)
         self.assertEqual(self.tidegate("gate", "--draft", "-", "--command", TYPED).out, text)
+
+    def test_the_turns_of_a_loop_are_one_range(self):
+        loop = "for d in %s; do airflow tasks run sales_daily load $d; done"
+        draft = self.tidegate("gate", "--draft", "-", "--command", loop % "2024-01-12 2024-01-11 2024-01-13").out
+        self.assertIn("\nrange: \"2024-01-10..2024-01-12\"", draft)
+        self.assertIn("left to you", draft)
+        apart = self.tidegate("gate", "--draft", "-", "--command", loop % "2024-01-11 2024-01-14").out
+        self.assertIn("\nrange: \"2024-01-10..2024-01-10\"", apart)
+        self.assertIn("dates that are not beside these", apart)
 
     def test_with_a_plan_the_denial_offers_that_plan_s_file(self):
         file, _ = self.draft()
@@ -108,7 +117,10 @@ class Offer:
     def test_the_shadow_s_way_asks_for_a_shadow(self):
         file, _ = self.draft()
         self.fill(file)
-        self.assertIn("shadow", self.tidegate("backfill", FILE, "--yes", code=DENIED).out)
+        denied = self.tidegate("backfill", FILE, "--yes", code=DENIED).out
+        line = file.read_text().splitlines().index("  command: |-") + 2
+        self.assertIn(f"name {{shadow}} as the table to write, in recompute: command ({FILE}:{line})", denied)
+        self.assertIn(f"tidegate snapshot {FILE} --then", denied)
 
 
 class Sqlite(Offer, Flow):

@@ -82,9 +82,10 @@ void command_offer(CommandCase *c, CommandVerdict *verdict) {
   add(c, verdict,
       arena_printf(c->arena, "tidegate gate --draft %s --command %s", offer.path,
                    secret ? "'…'" : quoted(c->arena, ask.text)));
-  add(c, verdict, arena_printf(c->arena, "# fill in what it says " OFFER_BLANK ", then one of:"));
-  add(c, verdict, offer.backfill);
+  add(c, verdict, "# fill in what it says " OFFER_BLANK ", then:");
   add(c, verdict, offer.snapshot);
+  add(c, verdict, "# or, for a tool that can write another table, with {shadow} named as that table in the file:");
+  add(c, verdict, offer.backfill);
 }
 
 bool command_draft(Arena *arena, const CommandAsk *ask, const char *file, Offer *ret, Error *err) {

@@ -88,10 +88,16 @@ static void put_comment(Buf *out, const char *text) {
 
 static void put_recompute(Buf *out, const Offer *offer) {
   if (offer->line == NULL)
-    buf_printf(out,
-               "# The command with places for a batch's dates, {from} {to} {to_inclusive}; it is left to you:\n# %s.\n",
-               offer->why_not);
-  buf_puts(out, "recompute:\n  command: ");
+    buf_printf(
+        out,
+        "# The command with places for a batch's dates, {from} {to} {to_inclusive}; it is left to you, here and\n"
+        "# behind --then: %s.\n",
+        offer->why_not);
+  else
+    buf_puts(out, "# It stays as it is for `tidegate snapshot … --then '…'`, as printed with this file.\n");
+  buf_puts(out,
+           "# For `tidegate backfill` the tool must write another table: name {shadow} as that table in this line.\n"
+           "recompute:\n  command: ");
   offer->line == NULL ? buf_puts(out, OFFER_BLANK) : put_text(out, "    ", offer->line);
   buf_puts(out, "\n  shell: yes\n");
 }
@@ -108,6 +114,8 @@ static const char *write_yaml(Arena *arena, const OfferAsk *ask, const Trigger *
   if (ask->also != NULL)
     buf_printf(&out, "# It also writes %s: nothing here stands for those rows. Draft and snapshot each table.\n",
                ask->also);
+  if (offer->apart)
+    buf_puts(&out, "# It also writes dates that are not beside these: draft those by a command of their own.\n");
   if (trigger->danger != NULL) {
     buf_puts(&out, "# It does more than write the dates:\n");
     put_comment(&out, trigger->danger);
@@ -153,13 +161,37 @@ static const Trigger *first_of(const TriggerReport *report) {
   return report->items;
 }
 
+/* Its dates, and those beside them that other turns of the same loop write. *ret_apart: some stand alone, and are left
+ * out, since a range is never widened. */
+static void all_dates(Arena *arena, const TriggerReport *report, const Trigger *trigger, const char **from,
+                      const char **to, bool *ret_apart) {
+  *from = trigger->from;
+  *to = trigger->to;
+  *ret_apart = false;
+  for (bool grew = *from != NULL && *to != NULL; grew;) {
+    grew = *ret_apart = false;
+    const char *before = date_add(arena, *from, -1), *behind = date_add(arena, *to, 1);
+    for (size_t i = 0; i < report->n && !grew; i++) {
+      const Trigger *other = &report->items[i];
+      if (other->from == NULL || other->to == NULL) continue;
+      bool touches = strcmp(other->from, behind) <= 0 && strcmp(other->to, before) >= 0;
+      *ret_apart = *ret_apart || !touches;
+      grew = touches && (strcmp(other->from, *from) < 0 || strcmp(other->to, *to) > 0);
+      if (grew && strcmp(other->from, *from) < 0) *from = other->from;
+      if (grew && strcmp(other->to, *to) > 0) *to = other->to;
+    }
+  }
+}
+
 bool offer_draft(Arena *arena, const OfferAsk *ask, Offer *ret, Error *err) {
   Offer offer = {0};
   if (ask->report->n == 0)
     return error_set(err, ERR_USAGE, "the command starts no backfill, so there is nothing to draft");
   const Trigger *trigger = first_of(ask->report);
-  const char *from = trigger->from == NULL ? NULL : date_add(arena, trigger->from, ask->shift);
-  const char *to = trigger->to == NULL ? NULL : date_add(arena, trigger->to, ask->shift);
+  const char *from, *to;
+  all_dates(arena, ask->report, trigger, &from, &to, &offer.apart);
+  from = from == NULL ? NULL : date_add(arena, from, ask->shift);
+  to = to == NULL ? NULL : date_add(arena, to, ask->shift);
   if (from != NULL && to != NULL && strcmp(from, to) > 0) from = to = NULL;
   offer.path = ask->file != NULL ? ask->file : file_name(arena, ask->table, from, to);
   if (ask->text != NULL && memmem(ask->text, ask->n, "{database}", strlen("{database}")) != NULL)

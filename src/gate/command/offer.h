@@ -22,6 +22,7 @@ typedef struct Offer {
   const char *path, *yaml;
   const char *line;     /* the command with places for a batch's dates; NULL: a person must write it … */
   const char *why_not;  /* … because of this */
+  bool apart;           /* the command writes dates too that do not stand beside those of the draft */
   const char *backfill; /* "tidegate backfill FILE", for a command that can write a shadow */
   const char *snapshot; /* "tidegate snapshot FILE --then '…'"; "…" itself where there is no line */
 } Offer;
