@@ -587,6 +587,11 @@ typedef struct EngineOps {
   bool (*fill_shadow)(EngineWriter *, const Job *, const Interrupt *, Error *);
   /* Inside begin … commit: a key that moves inside the range stands as a move and as a delete: drops the delete. */
   bool (*settle_moves)(EngineWriter *, const Shape *, Error *);
+  /* Parts of what is written that can be made ready for the seal by themselves, as soon as every date of theirs is
+   * written; settle_moves leaves out what is ready. *ret_n 0: there are none. NULL where there never are. */
+  bool (*seal_parts)(Engine *, Arena *, const Shape *, const char *id, const DateRange **ret, size_t *ret_n, Error *);
+  /* Inside begin … commit: makes one of them ready. */
+  bool (*seal_part)(EngineWriter *, const Shape *, DateRange part, const Interrupt *, Error *);
   /* Forgets these dates: not written, no change rows. */
   bool (*forget)(EngineWriter *, const Shape *, DateRange range, Error *);
   /* Inside begin … commit: publishes the change set; every count must be exactly as expected, else ERR_DRIFT. columns:

@@ -93,7 +93,8 @@ typedef struct RunStep {
   Engine *engine;
   Arena *arena;
   bool by_worker;
-  size_t from, n; /* of run->dates */
+  size_t from, n;        /* of run->dates */
+  const DateRange *part; /* nothing is written, but this is made ready for the seal; NULL: a batch */
   int64_t number;
   const struct RunStep *failed; /* what a worker found of this batch: it holds it, if nothing else does by now */
   double deadline;              /* monotonic seconds at which the running statement is stopped */

@@ -35,6 +35,9 @@ struct Crew {
   size_t n;
   EngineWriter *writer; /* on the run's own connection, for the heartbeat */
   double beat_at;
+  const DateRange *parts; /* what can be made ready for the seal by itself */
+  bool *begun;            /* … and is, or is being, as far as a worker does that */
+  size_t n_parts;
   pthread_mutex_t lock;
   pthread_cond_t news;
   Worker *failed; /* whose batch did, before anything else had them all stop */
@@ -83,6 +86,11 @@ static bool crew_open(Run *run, Crew *ret, Error *err) {
     return error_hint(err, "may this role have as many connections? `budget: workers` says how many are wanted");
   }
   run->taken = arena_array(run->arena, run->n_dates, sizeof *run->taken);
+  if (run->engine->ops->seal_parts != NULL &&
+      !run->engine->ops->seal_parts(run->engine, run->arena, &run->plan->shape, run->record->id, &ret->parts,
+                                    &ret->n_parts, err))
+    return false;
+  ret->begun = arena_array(run->arena, ret->n_parts, sizeof *ret->begun);
   return true;
 }
 
@@ -140,7 +148,8 @@ static bool keep_books(Crew *crew, Error *err) {
     const RunStep *step = &worker->step;
     for (size_t k = 0; k < step->n; k++) run->taken[step->from + k] = false;
     if (step->stored) run_stored(run, step);
-    if (step->stored && duty > 0 && duty < 1) worker->rests_till = clock_seconds() + step->seconds * (1 / duty - 1);
+    if ((step->stored || step->part != NULL) && duty > 0 && duty < 1)
+      worker->rests_till = clock_seconds() + step->seconds * (1 / duty - 1);
     ended = true;
   }
   return !ended || atomic_load(&run->cancelled) || run_look_back(run, err);
@@ -190,16 +199,14 @@ static const char *label(const Crew *crew, const RunStep *step) {
   return others == 0 ? dates : arena_printf(crew->run->arena, "%s and %zu more", dates, others);
 }
 
-/* Lets the worker begin with the dates, as soon as the gate and production allow it; `again`: they are to be chosen
- * anew. */
-static bool hand_out(Crew *crew, Worker *worker, size_t from, size_t n, Error *err) {
+/* Lets the worker begin with the step, which takes `need` seconds, as soon as the gate and production allow it.
+ * *ret_begun false: what is to be begun is to be chosen anew. */
+static bool hand_out(Crew *crew, Worker *worker, RunStep step, double need, bool *ret_begun, Error *err) {
   Run *run = crew->run;
   const EngineOps *ops = run->engine->ops;
-  int64_t rows = 0;
   bool again;
   Verdict verdict;
-  for (size_t i = 0; i < n; i++) rows += run->dates[from + i].expected;
-  double need = run_needed_seconds(run, rows);
+  *ret_begun = false;
   if (!run_wait_for_gate(run, need, NULL, err) || !run_calm(run, &again, err)) return false;
   if (again || atomic_load(&run->cancelled)) return true;
   arena_release(&worker->arena);
@@ -210,17 +217,39 @@ static bool hand_out(Crew *crew, Worker *worker, size_t from, size_t n, Error *e
     return false;
   crew->beat_at = 0;
   if (!beat(crew, err)) return false;
-  worker->step = (RunStep){.run = run,
-                           .engine = worker->engine,
-                           .arena = &worker->arena,
-                           .by_worker = true,
-                           .from = from,
-                           .n = n,
-                           .number = ++run->batches};
-  run_tell(run, label(crew, &worker->step), false);
-  if (!start(worker, err)) return false;
-  for (size_t i = 0; i < n; i++) run->taken[from + i] = true;
+  worker->step = step;
+  worker->step.run = run;
+  worker->step.engine = worker->engine;
+  worker->step.arena = &worker->arena;
+  worker->step.by_worker = true;
+  if (step.part == NULL) worker->step.number = ++run->batches;
+  run_tell(run, step.part == NULL ? label(crew, &worker->step) : "sealing", false);
+  *ret_begun = start(worker, err);
+  return *ret_begun;
+}
+
+static bool hand_out_batch(Crew *crew, Worker *worker, size_t from, size_t n, Error *err) {
+  Run *run = crew->run;
+  int64_t rows = 0;
+  bool begun;
+  for (size_t i = 0; i < n; i++) rows += run->dates[from + i].expected;
+  if (!hand_out(crew, worker, (RunStep){.from = from, .n = n}, run_needed_seconds(run, rows), &begun, err))
+    return false;
+  for (size_t i = 0; begun && i < n; i++) run->taken[from + i] = true;
   return true;
+}
+
+/* The next part of which every date is written; n_parts: there is none. */
+static size_t next_part(const Crew *crew) {
+  const Run *run = crew->run;
+  for (size_t i = 0; i < crew->n_parts; i++) {
+    bool ready = !crew->begun[i];
+    for (size_t k = 0; ready && k < run->n_dates; k++)
+      ready = run->dates[k].batch != 0 || run->dates[k].date < crew->parts[i].from ||
+              run->dates[k].date >= crew->parts[i].to;
+    if (ready) return i;
+  }
+  return crew->n_parts;
 }
 
 /* Until every date is written, or something stands in the way. */
@@ -232,10 +261,14 @@ static bool hand_out_all(Crew *crew, Error *err) {
     if (atomic_load(&run->cancelled)) return true;
     Worker *worker = next_worker(crew, &run->idle);
     bool more = run_next_batch(run, &from, &n);
-    if (!more && busy_workers(crew) == 0) return true;
-    if (more && run_stopped(run)) return run_pause(run, err);
-    if (more && worker != NULL) {
-      if (!hand_out(crew, worker, from, n, err)) return false;
+    size_t part = next_part(crew);
+    bool whole = part < crew->n_parts;
+    if (!more && !whole && busy_workers(crew) == 0) return true;
+    if ((more || whole) && run_stopped(run)) return run_pause(run, err);
+    if (whole && worker != NULL) {
+      if (!hand_out(crew, worker, (RunStep){.part = &crew->parts[part]}, 0, &crew->begun[part], err)) return false;
+    } else if (more && worker != NULL) {
+      if (!hand_out_batch(crew, worker, from, n, err)) return false;
     } else {
       wait_for_news(crew);
       if (!look_round(crew, err)) return false;

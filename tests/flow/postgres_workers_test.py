@@ -355,6 +355,26 @@ class Exchange(Crew):
         self.compare(SPEC.replace("day: yes, ", "") + "publish: exchange\n")
         self.assertEqual(self.value("SELECT count(*) FROM tidegate.exchange"), 3)
 
+    def test_whole_partitions_are_sealed_meanwhile(self):
+        """Each gets its indexes from a worker as soon as its dates are written; what somebody reads is left to the seal."""
+        spec = self.planned(SPEC.replace("day: yes, ", "") + "publish: exchange\n")
+        self.slow(0.01, "2024-02-08")
+        process = self.start("run", spec)
+        second = "(SELECT oid FROM pg_class WHERE relname ~ '^tidegate_.*_p2$')"
+        waits = f"SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = {second}"
+        wait_until(lambda: self.value(f"SELECT count(*) FROM {second} AS found"), what="the replacements")
+        reader = self.connect(autocommit=False)
+        reader.cursor().execute(f"SELECT FROM tidegate.{self.value(f'SELECT relname FROM pg_class WHERE oid = {second}')}")
+        wait_until(lambda: self.value(waits), what="a worker that waits for the reader")
+        wait_until(lambda: not self.value(waits), what="its end")
+        self.assertEqual(self.rows("SELECT nth FROM tidegate.exchange WHERE sealed AND nth < 3"), [(1,)])
+        reader.close()
+        out, err = process.communicate()
+        self.assertEqual(process.returncode, OK, out + err)
+        self.assertEqual(self.value("SELECT count(DISTINCT xmin::text) FROM pg_class WHERE relname ~ '^tidegate_.*_p[0-9]_i1$'"), 3)
+        self.tidegate("swap", spec, "--yes")
+        self.assertEqual(self.rows(NOW), self.rows(RIGHT))
+
 
 if __name__ == "__main__":
     harness.main()

@@ -169,6 +169,12 @@ ANALYZE {table}
 -- $1 the backfill.
 UPDATE {ledger}.exchange SET sealed = true WHERE backfill = $1
 
+-- name: sealed_part
+-- $1 the backfill, $2 nth: the same of one place, if all its dates are written.
+UPDATE {ledger}.exchange AS x SET sealed = true WHERE x.backfill = $1 AND x.nth = $2::int8 AND NOT EXISTS (
+  SELECT FROM {ledger}.date AS d
+  WHERE d.backfill = $1 AND d.date >= x.range_from AND d.date < x.range_to AND d.batch = 0)
+
 -- name: unsealed
 -- $1 the backfill, $2 and $3 a range of dates.
 UPDATE {ledger}.exchange SET sealed = false WHERE backfill = $1 AND range_from < $3::int8 AND range_to > $2::int8

@@ -155,6 +155,8 @@ bool exchange_forget(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Da
  * --------------------------------------------------------------------------------------------------------------------
  */
 
+static const char sealing[] = "sealing the replacements";
+
 const char *exchange_index_name(Arena *arena, const EngineWriter *writer, const ExchangePart *part, int i) {
   return sql_ident(arena, arena_printf(arena, "tidegate_%s_p%" PRId64 "_i%d", writer->id, part->nth, i + 1));
 }
@@ -204,6 +206,52 @@ static bool copy_outside(PgEngine *engine, Arena *arena, const ShapeSql *sql, co
              NULL, 0, NULL, doing, err);
 }
 
+static bool make_whole(EngineWriter *writer, Arena *arena, const ShapeSql *sql, const ExchangePart *part,
+                       DateRange range, Error *err) {
+  PgEngine *engine = writer->engine;
+  return copy_outside(engine, arena, sql, part, range, err) && add_indexes(writer, arena, part, err) &&
+         exchange_bound_check(engine, arena, part, err) &&
+         pg_run(engine, sql_fill(arena, sql_exchange_analyze, "table", part->replacement, NULL), NULL, 0, NULL,
+                "counting a replacement", err);
+}
+
+bool pg_seal_parts(Engine *base, Arena *arena, const Shape *shape, const char *id, const DateRange **ret, size_t *ret_n,
+                   Error *err) {
+  ExchangePart *parts;
+  size_t n = 0;
+  if (shape->way == WAY_EXCHANGE && !exchange_parts(pg_engine(base), arena, id, &parts, &n, err)) return false;
+  DateRange *ranges = arena_array(arena, n, sizeof *ranges);
+  for (size_t i = 0; i < n; i++) ranges[i] = parts[i].range;
+  *ret = ranges;
+  *ret_n = n;
+  return true;
+}
+
+static bool seal_part(EngineWriter *writer, Arena *arena, const ShapeSql *sql, DateRange wanted, Error *err) {
+  PgEngine *engine = writer->engine;
+  ExchangePart *parts;
+  size_t n, i = 0;
+  DateRange range;
+  if (!exchange_range(engine, sql->shape, writer->id, &range, err) ||
+      !exchange_parts(engine, arena, writer->id, &parts, &n, err))
+    return false;
+  while (i < n && parts[i].range.from != wanted.from) i++;
+  if (i == n || parts[i].sealed) return true;
+  const char *values[] = {writer->id, arena_printf(arena, "%" PRId64, parts[i].nth)};
+  return make_whole(writer, arena, sql, &parts[i], range, err) &&
+         pg_run(engine, sql_fill(arena, sql_exchange_sealed_part, "ledger", pg_schema(engine, arena), NULL), values, 2,
+                NULL, sealing, err);
+}
+
+bool pg_seal_part(EngineWriter *writer, const Shape *shape, DateRange part, const Interrupt *interrupt, Error *err) {
+  ARENA_SCOPED arena = {0};
+  ShapeSql sql;
+  writer->engine->interrupt = interrupt;
+  bool ok = pg_shape_sql(writer->engine, &arena, shape, &sql, err) && seal_part(writer, &arena, &sql, part, err);
+  writer->engine->interrupt = NULL;
+  return ok;
+}
+
 bool exchange_seal(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Error *err) {
   PgEngine *engine = writer->engine;
   ExchangePart *parts;
@@ -213,11 +261,7 @@ bool exchange_seal(EngineWriter *writer, Arena *arena, const ShapeSql *sql, Erro
   if (!exchange_range(engine, sql->shape, id, &range, err) || !exchange_parts(engine, arena, id, &parts, &n, err))
     return false;
   for (size_t i = 0; i < n; i++)
-    if (!copy_outside(engine, arena, sql, &parts[i], range, err) || !add_indexes(writer, arena, &parts[i], err) ||
-        !exchange_bound_check(engine, arena, &parts[i], err) ||
-        !pg_run(engine, sql_fill(arena, sql_exchange_analyze, "table", parts[i].replacement, NULL), NULL, 0, NULL,
-                "counting a replacement", err))
-      return false;
+    if (!parts[i].sealed && !make_whole(writer, arena, sql, &parts[i], range, err)) return false;
   return pg_run(engine, sql_fill(arena, sql_exchange_sealed, "ledger", pg_schema(engine, arena), NULL), &id, 1, NULL,
-                "sealing the replacements", err);
+                sealing, err);
 }

@@ -93,6 +93,8 @@ bool pg_compute(EngineWriter *, Arena *, const Job *, const Interrupt *, BatchFa
 bool pg_store(EngineWriter *, const Job *, const BatchFacts *, const BatchRecord *, Error *);
 bool pg_fill_shadow(EngineWriter *, const Job *, const Interrupt *, Error *);
 bool pg_settle_moves(EngineWriter *, const Shape *, Error *);
+bool pg_seal_parts(Engine *, Arena *, const Shape *, const char *id, const DateRange **ret, size_t *ret_n, Error *);
+bool pg_seal_part(EngineWriter *, const Shape *, DateRange part, const Interrupt *, Error *);
 bool pg_forget(EngineWriter *, const Shape *, DateRange, Error *);
 /* publish.c */
 bool pg_apply(EngineWriter *, const Shape *, const bool *, ChangeCounts, bool, Error *);
