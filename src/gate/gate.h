@@ -72,7 +72,5 @@ const char *gate_watch_glance(GateWatch *watch, const JobOwn *own);
 bool gate_deny(const Verdict *verdict, Error *err);
 
 void gate_json(const Verdict *verdict, Json *json);
-/* RFC 3339 in UTC; null for 0. */
-void gate_json_instant(Json *json, const char *key, Instant at);
 
 #endif

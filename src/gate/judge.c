@@ -115,16 +115,6 @@ bool gate_deny(const Verdict *verdict, Error *err) {
   return verdict->n > 0 && verdict->reasons[0].hint != NULL ? error_hint(err, "%s", verdict->reasons[0].hint) : false;
 }
 
-void gate_json_instant(Json *json, const char *key, Instant at) {
-  char text[40];
-  if (at == 0) {
-    json_null(json, key);
-    return;
-  }
-  instant_rfc3339(at, zone_utc(), text);
-  json_text(json, key, text);
-}
-
 void gate_json(const Verdict *verdict, Json *json) {
   json_object(json, NULL);
   json_bool(json, "allow", verdict->allow);
@@ -140,12 +130,12 @@ void gate_json(const Verdict *verdict, Json *json) {
   }
   json_array_end(json);
   json_bool(json, "waits", verdict->waits);
-  gate_json_instant(json, "wait_until", verdict->wait_until);
+  instant_json(json, "wait_until", verdict->wait_until);
   json_object(json, "window");
-  gate_json_instant(json, "from", verdict->window.from);
-  gate_json_instant(json, "to", verdict->window.to);
+  instant_json(json, "from", verdict->window.from);
+  instant_json(json, "to", verdict->window.to);
   json_object_end(json);
-  gate_json_instant(json, "next_run", verdict->next_run);
+  instant_json(json, "next_run", verdict->next_run);
   json_text(json, "failed", verdict->failed);
   json_object_end(json);
 }

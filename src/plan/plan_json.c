@@ -100,12 +100,10 @@ static void put_lineage(const Plan *plan, Json *json) {
   const GraphSource *sources = plan->radius.graph == NULL ? NULL : graph_sources(plan->radius.graph, &n);
   json_array(json, "read");
   for (size_t i = 0; i < n; i++) {
-    char at[40];
-    instant_rfc3339(sources[i].made_at, zone_utc(), at);
     json_object(json, NULL);
     json_text(json, "reader", sources[i].reader);
     json_text(json, "path", sources[i].path);
-    json_text(json, "made_at", sources[i].made_at == 0 ? NULL : at);
+    instant_json(json, "made_at", sources[i].made_at);
     json_text(json, "failed", sources[i].failed);
     json_object_end(json);
   }
@@ -166,13 +164,7 @@ static void put_provenance(const Plan *plan, Json *json) {
 
 static void put_measured(const Plan *plan, Json *json) {
   json_bool(json, "measured", plan->measured);
-  if (plan->planned_at == 0) {
-    json_null(json, "planned_at");
-  } else {
-    char at[40];
-    instant_rfc3339(plan->planned_at, zone_utc(), at);
-    json_text(json, "planned_at", at);
-  }
+  instant_json(json, "planned_at", plan->planned_at);
   json_int(json, "rows", plan->rows);
   json_int(json, "suspects", plan->suspects);
   json_int(json, "null_dates", plan->null_dates);

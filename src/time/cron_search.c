@@ -106,6 +106,8 @@ bool cron_check_fires(const CronRule *rule, Error *err) {
   const Civil any = {.year = CIVIL_YEAR_MIN, .month = 1, .day = 1};
   Civil fire;
   if (cron_next(rule, &any, &fire)) return true;
-  error_set(err, ERR_SPEC, "the schedule never fires: no month named has such a day");
-  return error_hint(err, "correct the day or the month, or leave the schedule out if nothing is scheduled");
+  const char *year = rule->years == NULL ? "" : " of the years named";
+  error_set(err, ERR_SPEC, "the schedule never fires: no month named%s has such a day", year);
+  return error_hint(err, "correct the day or the month%s, or leave the schedule out if nothing is scheduled",
+                    rule->years == NULL ? "" : ", or the year");
 }

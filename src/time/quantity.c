@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/json.h"
 #include "time/text.h"
 #include "time/zone.h"
 
@@ -214,6 +215,12 @@ void instant_rfc3339(Instant at, const struct Zone *zone, char text[40]) {
   text_put_offset(east, offset);
   snprintf(text, 40, "%sT%02u:%02u:%02u%s", date, (unsigned)civil.hour % 100u, (unsigned)civil.minute % 100u,
            (unsigned)civil.second % 100u, east);
+}
+
+void instant_json(struct Json *json, const char *key, Instant at) {
+  char text[40];
+  instant_rfc3339(at, zone_utc(), text);
+  json_text(json, key, at == 0 ? NULL : text);
 }
 
 bool instant_parse(const char *text, Instant *ret_at, Error *err) {

@@ -18,6 +18,9 @@ void size_label(int64_t bytes, char text[32]);
 /* An instant as RFC 3339 with the zone's offset: 2013-02-01T00:00:00-05:00, and in UTC 2013-02-01T00:00:00+00:00. */
 struct Zone;
 void instant_rfc3339(Instant at, const struct Zone *zone, char text[40]);
+/* The same in UTC as a member of a JSON object; null for 0, no such time. `key` is NULL in an array. */
+struct Json;
+void instant_json(struct Json *json, const char *key, Instant at);
 /* RFC 3339 text (offset or Z required) to an instant. Errors: ERR_USAGE. */
 bool instant_parse(const char *text, Instant *ret_at, Error *err);
 

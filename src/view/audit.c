@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "time/quantity.h"
-#include "time/zone.h"
 #include "view/words.h"
 
 /* The rule that decided: the first of the reasons. */
@@ -39,19 +38,13 @@ void view_audit(Paint *paint, Arena *arena, const AuditRecord *records, size_t n
   paint_table(paint, &(Table){.heads = heads, .cells = cells, .columns = COLUMNS, .rows = n, .right = 1});
 }
 
-static void put_time(Json *json, const char *key, Instant at) {
-  char text[40];
-  instant_rfc3339(at, zone_utc(), text);
-  json_text(json, key, at == 0 ? NULL : text);
-}
-
 void view_audit_json(Json *json, const AuditRecord *records, size_t n) {
   json_array(json, "verdicts");
   for (size_t i = 0; i < n; i++) {
     const AuditRecord *record = &records[i];
     json_object(json, NULL);
     json_int(json, "id", record->number);
-    put_time(json, "at", record->at);
+    instant_json(json, "at", record->at);
     json_text(json, "verdict", record->verdict);
     json_text(json, "who", record->who);
     json_text(json, "place", record->place);
@@ -60,11 +53,11 @@ void view_audit_json(Json *json, const AuditRecord *records, size_t n) {
     json_text(json, "target", record->target);
     json_raw(json, "reasons", record->reasons);
     json_text(json, "backfill", record->backfill);
-    put_time(json, "until", record->until);
+    instant_json(json, "until", record->until);
     json_text(json, "because", record->because);
     json_text(json, "signed_by", record->signed_by);
-    put_time(json, "signed_at", record->signed_at);
-    put_time(json, "used_at", record->used_at);
+    instant_json(json, "signed_at", record->signed_at);
+    instant_json(json, "used_at", record->used_at);
     json_object_end(json);
   }
   json_array_end(json);

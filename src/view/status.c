@@ -63,7 +63,6 @@ void view_status_list(Paint *paint, Arena *arena, const BackfillRecord *records,
 }
 
 static void json_record(Json *json, const BackfillRecord *record) {
-  char at[40];
   json_text(json, "id", record->id);
   json_text(json, "target", record->target);
   json_text(json, "state", record->state);
@@ -79,10 +78,7 @@ static void json_record(Json *json, const BackfillRecord *record) {
                {"changed_at", record->changed_at},
                {"swapped_at", record->swapped_at},
                {"heartbeat_at", record->lease_heartbeat}};
-  for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-    instant_rfc3339(times[i].at, zone_utc(), at);
-    json_text(json, times[i].key, times[i].at == 0 ? NULL : at);
-  }
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++) instant_json(json, times[i].key, times[i].at);
   json_text(json, "driven_by", record->lease_owner);
 }
 
@@ -211,10 +207,8 @@ void view_status(Paint *paint, Arena *arena, const StatusFacts *facts) {
 static void json_events(Json *json, const StatusFacts *facts) {
   json_array(json, "events");
   for (size_t i = 0; i < facts->n_events; i++) {
-    char at[40];
-    instant_rfc3339(facts->events[i].at, zone_utc(), at);
     json_object(json, NULL);
-    json_text(json, "at", at);
+    instant_json(json, "at", facts->events[i].at);
     json_text(json, "who", facts->events[i].who);
     json_text(json, "what", facts->events[i].what);
     json_text(json, "detail", facts->events[i].detail);

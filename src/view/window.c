@@ -193,16 +193,6 @@ void view_window(Paint *paint, Arena *arena, const WindowReport *report) {
 
 /* ---- JSON ---- */
 
-static void put_instant(Json *json, const char *key, Instant at) {
-  char text[40];
-  if (at == 0) {
-    json_null(json, key);
-    return;
-  }
-  instant_rfc3339(at, zone_utc(), text);
-  json_text(json, key, text);
-}
-
 static void put_json_jobs(Json *json, const Plan *plan, Instant now) {
   json_array(json, "jobs");
   for (size_t i = 0; i < plan->clock.n; i++) {
@@ -234,8 +224,8 @@ static void put_json_windows(Json *json, const Forecast *forecast) {
   for (size_t i = 0; i < forecast->n; i++) {
     const ForecastSlot *slot = &forecast->slots[i];
     json_object(json, NULL);
-    put_instant(json, "from", slot->window.from);
-    put_instant(json, "to", slot->window.to);
+    instant_json(json, "from", slot->window.from);
+    instant_json(json, "to", slot->window.to);
     json_real(json, "work", slot->work);
     if (slot->dates >= 0) json_int(json, "dates", slot->dates);
     json_object_end(json);
@@ -247,8 +237,8 @@ static void put_json_week(Json *json, const Week *week) {
   json_array(json, "week");
   for (size_t i = 0; i < week->n; i++) {
     json_object(json, NULL);
-    put_instant(json, "from", week->items[i].from);
-    put_instant(json, "to", week->items[i].to);
+    instant_json(json, "from", week->items[i].from);
+    instant_json(json, "to", week->items[i].to);
     json_text(json, "state", week_word(week->items[i].state));
     if (week->items[i].why != NULL) json_text(json, "why", week->items[i].why);
     json_object_end(json);
@@ -262,7 +252,7 @@ void view_window_json(Json *json, Arena *arena, const WindowReport *report) {
   json_text(json, "target", plan->shape.table);
   json_text(json, "id", forecast->id);
   json_bool(json, "known", report->unknown == NULL);
-  put_instant(json, "from", forecast->from);
+  instant_json(json, "from", forecast->from);
   json_real(json, "horizon", forecast->horizon);
   json_text(json, "zone", zone_name(words_zone(plan)));
   json_int(json, "dates", forecast->dates);
@@ -273,7 +263,7 @@ void view_window_json(Json *json, Arena *arena, const WindowReport *report) {
   json_real(json, "need", forecast->need);
   put_json_windows(json, forecast);
   if (forecast->n == 0 && report->unknown == NULL) json_text(json, "advice", view_window_advice(arena, plan, forecast));
-  put_instant(json, "ends", forecast->ends);
+  instant_json(json, "ends", forecast->ends);
   put_json_jobs(json, plan, forecast->from);
   put_json_week(json, &report->week);
   json_array(json, "warnings");

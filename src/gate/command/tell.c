@@ -112,7 +112,7 @@ void command_json(const CommandVerdict *verdict, Json *json) {
   put_triggers(&verdict->report, json);
   json_text(json, "pass", verdict->pass);
   json_text(json, "backfill", verdict->backfill);
-  gate_json_instant(json, "until", verdict->until);
+  instant_json(json, "until", verdict->until);
   json_array(json, "offers");
   for (size_t i = 0; i < verdict->n_offers; i++) json_text(json, NULL, verdict->offers[i]);
   json_array_end(json);
