@@ -69,20 +69,22 @@ static void end_group(pid_t group) {
 
 typedef enum Outcome { ENDED, TIMED_OUT, STOPPED } Outcome;
 
-/* Reads until the command closes its output. */
-static Outcome follow(const ProcessRules *rules, int output, Buf *log) {
+/* Reads until the command closes its output, then waits for its end, which may come much later. */
+static Outcome follow(const ProcessRules *rules, pid_t child, int output, Buf *log, int *ret_status) {
   char bytes[4096];
   double until = clock_seconds() + rules->timeout;
-  for (;;) {
-    struct pollfd waiting = {.fd = output, .events = POLLIN};
-    int ready = poll(&waiting, 1, POLL_MS);
+  for (int wait_ms = 0;;) { /* above 0: the output is closed */
+    struct pollfd waiting = {.fd = wait_ms > 0 ? -1 : output, .events = POLLIN};
+    int ready = poll(&waiting, 1, wait_ms > 0 ? wait_ms : POLL_MS);
+    if (wait_ms > 0 && waitpid(child, ret_status, WNOHANG) == child) return ENDED;
     if (rules->go_on != NULL && !rules->go_on(rules->context)) return STOPPED;
     if (clock_seconds() > until) return TIMED_OUT;
+    if (wait_ms > 0) wait_ms = wait_ms * 2 < POLL_MS ? wait_ms * 2 : POLL_MS;
     if (ready <= 0) continue;
     ssize_t n = read(output, bytes, sizeof bytes);
-    if (n <= 0) return ENDED;
+    if (n <= 0) wait_ms = 1;
     size_t room = log->len < LOG_MAX ? LOG_MAX - log->len : 0;
-    buf_append(log, bytes, (size_t)n < room ? (size_t)n : room);
+    if (n > 0) buf_append(log, bytes, (size_t)n < room ? (size_t)n : room);
   }
 }
 
@@ -98,13 +100,12 @@ static bool run(char *const *argv, const ProcessRules *rules, Buf *log, int *ret
     return error_set(err, ERR_COMMAND, "cannot start %s: %s", argv[0], strerror(errno));
   }
   setpgid(child, child);
-  Outcome outcome = follow(rules, ends[0], log);
+  Outcome outcome = follow(rules, child, ends[0], log, ret_status);
   close(ends[0]);
   if (outcome != ENDED) end_group(child);
   if (outcome == STOPPED) return error_set(err, ERR_PAUSED, "%s was ended because you asked to stop", argv[0]);
   if (outcome == TIMED_OUT)
     return error_set(err, ERR_COMMAND, "%s ran longer than %s allows and was ended", argv[0], rules->timeout_name);
-  waitpid(child, ret_status, 0);
   return true;
 }
 

@@ -13,6 +13,7 @@ static bool run(Asking *asking, const char *const *argv, const char *what, Buf *
   char **own = arena_array(asking->arena, 16 + asking->live->command.n, sizeof *own);
   for (size_t i = 0; argv[i] != NULL; i++) own[i] = arena_strdup(asking->arena, argv[i]);
   if (process_status(own, &rules, out, ret_status, &err)) return true;
+  error_hint(&err, "run it by hand to see what it does; it must answer within live.timeout, which may be longer");
   live_failed(asking, what, &err);
   return false;
 }

@@ -260,7 +260,12 @@ CREATE TABLE job_run(number int PRIMARY KEY, started timestamptz NOT NULL, ended
                 ("no such DAG", {"dag": "other"}, DENIED, "does not know /dags/nightly_load"),
                 ("wrong password", {"password": "another"}, DENIED, "status 401"),
                 ("redirected", {"redirect": True}, DENIED, "not followed"),
-                ("rubbish", {"rubbish": True}, DENIED, "cannot be told"),
+                ("forbidden", {"status": 403}, DENIED, "status 403"),
+                ("a fault of its own", {"status": 500}, DENIED, "status 500"),
+                ("rubbish", {"body": b"<html>welcome</html>"}, DENIED, "cannot be told"),
+                ("cut off", {"body": b'{"dag_runs": [], "total'}, DENIED, "cannot be told"),
+                ("no list", {"body": b'{"dag_runs": null}'}, DENIED, "no dag_runs in its answer"),
+                ("a list of something else", {"body": b'{"dag_runs": [7]}'}, DENIED, "is not over"),
                 ("too slow", {"delay": 4}, DENIED, "does not answer"),
             ]
             for name, answers, code, words in cases:
@@ -389,8 +394,8 @@ class Scripted:
         if not self.authorised(request):
             return request.reply(401, {"detail": "Not authenticated"})
         self.trusted = True
-        if says.get("rubbish"):
-            return request.reply(200, b"<html>welcome</html>")
+        if "body" in says or "status" in says:
+            return request.reply(says.get("status", 200), says.get("body", {"detail": "no"}))
         dag = f"{root}/dags/{says.get('dag', 'nightly_load')}"
         run = {"dag_run_id": "scheduled__2026-11-30T02:00:00+00:00", "run_type": "scheduled", "start_date": "2026-11-30T02:00:00.123456Z"}
         if path == dag:

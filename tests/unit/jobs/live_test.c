@@ -348,6 +348,15 @@ static void a_command_says_it_by_its_status(void **state) {
   SpecLive slow = by_command(place, "exec sleep 60");
   slow.timeout = 0.2;
   expect(ask(place, slow), JOB_UNKNOWN, "live.timeout");
+  SpecLive silent = by_command(place, "exec sleep 60 >/dev/null 2>&1");
+  silent.timeout = 0.2;
+  answer = ask(place, silent);
+  expect(answer, JOB_UNKNOWN, "live.timeout");
+  assert_non_null(strstr(answer.todo, "by hand"));
+  expect(ask(place, by_command(place, "head -c 5000000 /dev/zero; exit 1")), JOB_RUNNING, "says that it runs");
+  SpecLive endless = by_command(place, "exec yes");
+  endless.timeout = 0.2;
+  expect(ask(place, endless), JOB_UNKNOWN, "live.timeout");
   SpecText missing = TEXT("/no/such/program");
   expect(ask(place, (SpecLive){.command = {&missing, 1}}), JOB_UNKNOWN, "cannot be run");
 }
