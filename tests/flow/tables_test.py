@@ -162,11 +162,16 @@ class Tables(Scene):
         self.assertEqual(self.value("SELECT sum(v) FROM t"), -100)
 
     def test_running_total_reads_the_target(self):
-        """Each date builds on the corrected one before it, over several batches and whatever their size."""
+        """Each date builds on the corrected one before it, over several batches and whatever their size. By its schema or through a
+        view it would read the wrong rows of dates that were corrected already."""
         self.sql("CREATE TABLE t(day TEXT PRIMARY KEY, total INTEGER); INSERT INTO t SELECT day, CASE WHEN day < '2024-01-03' THEN (SELECT sum(v) FROM src s WHERE s.day <= o.day) ELSE 0 END FROM src o GROUP BY day")
-        spec = self.text(extra="changes: total", days="2024-01-03..2024-01-20",
-                         recompute="SELECT day, sum(v) + (SELECT coalesce(max(total), 0) FROM t WHERE t.day < :from) + (SELECT coalesce(sum(e.v), 0) FROM src e WHERE e.day >= :from AND e.day < s.day) AS total\n"
+        self.sql("CREATE VIEW v AS SELECT * FROM t; CREATE VIEW vv AS SELECT * FROM v")
+        for read, refusal in (('Main . "t" AS t', "as main.t"), ("vv AS t", "through the view v"), ("t", None)):
+            spec = self.text(extra="changes: total", days="2024-01-03..2024-01-20",
+                             recompute=f"SELECT day, sum(v) + (SELECT coalesce(max(total), 0) FROM {read} WHERE t.day < :from) + (SELECT coalesce(sum(e.v), 0) FROM src e WHERE e.day >= :from AND e.day < s.day) AS total\n"
                                    "FROM src s WHERE day >= :from AND day < :to GROUP BY day")
+            if refusal:
+                self.assertIn(refusal, self.tidegate("plan", spec, code=USAGE).err)
         self.there_and_back(spec, "SELECT * FROM t ORDER BY day", "SELECT day, (SELECT sum(v) FROM src s WHERE s.day <= o.day) FROM src o GROUP BY day ORDER BY day")
 
     def test_recompute_that_corrects_the_target_by_itself(self):

@@ -174,6 +174,20 @@ class Way(Flow):
         self.tidegate("rollback", self.file, "--overwrite-later")
         self.assertEqual(self.rows(NOW), self.before)
 
+    def test_rollback_after_columns_came_and_others_were_written(self):
+        """The kept rows have what was written to a preserved column before the swap; what came after it stays."""
+        self.built(self.file)
+        self.sql("UPDATE sales SET note = 'before the swap' WHERE id IN (222, 225, 228)")
+        before = self.rows(NOW)
+        self.tidegate("swap", self.file, "--yes")
+        self.sql("ALTER TABLE sales ADD COLUMN extra TEXT DEFAULT 'new'; UPDATE sales SET extra = 'mine' WHERE id IN (222, 229);"
+                 "UPDATE sales SET net = -1 WHERE id = 222; DELETE FROM sales WHERE id IN (225, 228)")
+        self.tidegate("rollback", self.file, code=CONFLICT)
+        self.tidegate("rollback", self.file, "--overwrite-later")
+        self.assertEqual(self.rows("SELECT day, id, cents, net, note FROM sales ORDER BY 1, 2"), before)
+        self.assertEqual(self.rows("SELECT id FROM sales WHERE extra = 'mine' ORDER BY 1"), [(222,), (229,)])
+        self.assertEqual(self.rows("SELECT DISTINCT extra FROM sales WHERE id NOT IN (222, 229)"), [("new",)])
+
     def test_plan_is_superseded_when_the_target_changes(self):
         self.plan(self.file)
         self.sql("ALTER TABLE sales ADD COLUMN extra TEXT")

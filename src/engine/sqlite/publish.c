@@ -118,6 +118,23 @@ bool publish_changes(SqliteEngine *engine, const ShapeSql *sql, const char *chan
          (expected.inserts == 0 || apply_inserts(engine, &arena, sql, changes, expected.inserts, err));
 }
 
+/* A rollback brings rows back whole, so what was written to their other columns meanwhile must not be missing. Without
+ * a key whole rows are drift. */
+static bool keep_rest(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, const char *changes, Error *err) {
+  BUF_SCOPED rest = {0}, differ = {0};
+  if (sql->n_rest == 0 || !sql->shape->keyed) return true;
+  for (size_t i = 0; i < sql->n_rest; i++) {
+    const char *column = sql->shape->columns[sql->rest[i]].name, *now = sql_ident(arena, column);
+    const char *old = sql_ident(arena, arena_printf(arena, "old_%s", column));
+    buf_printf(&rest, "%s%s = p.%s", i == 0 ? "" : ", ", old, now);
+    buf_printf(&differ, "%sn.%s IS NOT p.%s OR typeof(n.%s) <> typeof(p.%s)", i == 0 ? "" : " OR ", old, now, old, now);
+  }
+  const char *text =
+      sql_fill(arena, sql_publish_keep_rest, "changes", changes, "rest", buf_text(&rest), "target", sql->table, "match",
+               shape_key_match(arena, sql, "p.", "", SHAPE_NO_INDEX "n.", "old_"), "differ", buf_text(&differ), NULL);
+  return sql_run(engine, text, "keeping what was written to the other columns", err);
+}
+
 /* The other columns of a new row are the database's own doing: what it put there belongs to the new side too. */
 static bool note_rest(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, const char *changes, Error *err) {
   if (sql->n_rest == 0) return true;
@@ -135,8 +152,9 @@ bool sqlite_apply(EngineWriter *writer, const Shape *shape, const bool *columns,
   ShapeSql sql;
   if (!shape_sql(engine, &arena, shape, &sql, err)) return false;
   sqlite_use_codec(engine, &shape->codec);
-  if (skip_triggers) publish_triggers(engine, false);
   const char *changes = shape_object(&arena, writer->id, "changes");
+  if (!keep_rest(engine, &arena, &sql, changes, err)) return false;
+  if (skip_triggers) publish_triggers(engine, false);
   bool ok = publish_changes(engine, &sql, changes, columns, expected, err) &&
             (expected.inserts == 0 || note_rest(engine, &arena, &sql, changes, err));
   if (skip_triggers) publish_triggers(engine, true);

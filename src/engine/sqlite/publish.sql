@@ -31,6 +31,10 @@ UPDATE {target} SET {set} WHERE {match}
 -- name: insert
 INSERT INTO {table} ({given}) SELECT {new} FROM {changes} WHERE op = 'I'
 
+-- name: keep_rest
+-- What others wrote to columns that are preserved since a batch was computed: no drift, but the kept rows must have it.
+UPDATE {changes} AS n SET {rest} FROM {target} AS p WHERE n.op <> 'I' AND {match} AND ({differ})
+
 -- name: note_rest
 -- What the database gave new rows beside the recompute's columns, so that a rollback sees a later write to it.
 UPDATE {changes} AS n SET ({old}) = (SELECT {rest} FROM {target} AS p WHERE {match}) WHERE n.op = 'I'

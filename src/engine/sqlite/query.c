@@ -46,6 +46,32 @@ static Names columns_of(Arena *arena, const AccessLog *log, const char *table) {
   return columns;
 }
 
+/* Does the text say main.TABLE? */
+static bool names_schema(const char *sql, const char *table) {
+  Lexer lexer = {.at = sql};
+  LexToken before[2] = {0};
+  for (LexToken token; (token = lex_next(&lexer)).kind != LEX_END; before[0] = before[1], before[1] = token)
+    if (lex_is_punct(&before[1], '.') && before[0].n > 0 && lex_names(&before[0], "main") && lex_names(&token, table))
+      return true;
+  return false;
+}
+
+/* Why a temporary view under the table's name would not be seen, as the end of "it is read …": what a view reads lies
+ * in the view's own schema. NULL: it would be seen. */
+static bool past_of(SqliteEngine *engine, Arena *arena, const char *sql, const AccessLog *log, const char *table,
+                    const char **ret, Error *err) {
+  *ret = names_schema(sql, table) ? arena_printf(arena, "as main.%s", table) : NULL;
+  for (size_t i = 0; i < log->n && *ret == NULL; i++) {
+    const Access *item = &log->items[i];
+    const char *text;
+    bool view;
+    if (item->kind != ACCESS_READ || item->within == NULL || sqlite3_stricmp(item->table, table) != 0) continue;
+    if (!entry_sql(engine, arena, item->within, &text, &view, err)) return false;
+    if (view) *ret = arena_printf(arena, "through the view %s", item->within);
+  }
+  return true;
+}
+
 /* ---- what may differ the next time ------------------------------------------------------------------------------ */
 
 static bool is_one_of(const char *name, const char *const *names) {
@@ -94,20 +120,21 @@ static void find_volatile(Arena *arena, const AccessLog *log, Names *found) {
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
 /* The tables and views of the main database that are read; the text of views is searched for the present time. */
-static bool read_tables(SqliteEngine *engine, Arena *arena, const AccessLog *log, QueryFacts *facts, Names *found,
-                        Error *err) {
+static bool read_tables(SqliteEngine *engine, Arena *arena, const char *query, const AccessLog *log, QueryFacts *facts,
+                        Names *found, Error *err) {
   Names tables = {0};
   for (size_t i = 0; i < log->n; i++)
     if (log->items[i].kind == ACCESS_READ) add_name(arena, &tables, log->items[i].table);
   QueryRead *reads = arena_array(arena, tables.n, sizeof *reads);
   for (size_t i = 0; i < tables.n; i++) {
-    const char *sql;
+    const char *sql, *past;
     bool view;
     if (!entry_sql(engine, arena, tables.items[i], &sql, &view, err)) return false;
     if (sql == NULL) continue;
+    if (!past_of(engine, arena, query, log, tables.items[i], &past, err)) return false;
     if (view) find_now(arena, sql, found);
     Names columns = columns_of(arena, log, tables.items[i]);
-    reads[facts->n_reads++] = (QueryRead){tables.items[i], columns.items, columns.n, NULL};
+    reads[facts->n_reads++] = (QueryRead){tables.items[i], columns.items, columns.n, past};
   }
   facts->reads = reads;
   return true;
@@ -129,7 +156,7 @@ bool sqlite_describe_query(Engine *base, Arena *arena, const char *sql, QueryFac
   if (!written_prepare(engine, arena, &written, &stmt, &log, ret_offset, err)) return false;
   find_volatile(arena, &log, &found);
   find_now(arena, sql, &found);
-  if (!read_tables(engine, arena, &log, &facts, &found, err)) return false;
+  if (!read_tables(engine, arena, sql, &log, &facts, &found, err)) return false;
   facts.n_columns = (size_t)sqlite3_column_count(stmt.handle);
   const char **columns = arena_array(arena, facts.n_columns, sizeof *columns);
   for (size_t i = 0; i < facts.n_columns; i++)

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine/sqlite/publish.h"
 #include "engine/sqlite/sqlite_sql.h"
@@ -16,16 +17,48 @@ typedef struct Revert {
   Arena *arena;
   ShapeSql sql;
   const char *changes;
+  bool came; /* columns came after the change set was made */
   size_t max_examples;
   Conflicts found;
   Stmt insert;
 } Revert;
 
+/* Columns that production got after the change set was made are not the backfill's: they stay as they are. */
+static bool leave_new_columns(Revert *revert, const Shape *shape, const char *id, Shape *ret, Error *err) {
+  static const char doing[] = "looking at the kept rows";
+  STMT_SCOPED stmt = {0};
+  char table[SQLITE_OBJECT_NAME];
+  ShapeColumn *columns = arena_array(revert->arena, shape->n, sizeof *columns);
+  bool *kept = arena_array(revert->arena, shape->n, sizeof *kept);
+  sqlite_object_name(table, id, "changes");
+  if (!sql_prepare(revert->engine, sql_revert_columns, &stmt, doing, err)) return false;
+  sql_bind_text(&stmt, ":name", table);
+  for (bool row;;) {
+    if (!sql_step(revert->engine, &stmt, &row, doing, err)) return false;
+    if (!row) break;
+    const char *name = sql_peek(&stmt, 0);
+    for (size_t i = 0; i < shape->n && strncmp(name, "old_", 4) == 0; i++)
+      kept[i] |= strcasecmp(name + 4, shape->columns[i].name) == 0;
+  }
+  for (size_t i = 0; i < shape->n; i++) {
+    columns[i] = shape->columns[i];
+    if (kept[i] || columns[i].generated) continue;
+    columns[i].generated = true;
+    columns[i].given = false;
+    revert->came = true;
+  }
+  *ret = *shape;
+  ret->columns = columns;
+  return true;
+}
+
 static bool revert_init(Revert *revert, const Shape *shape, const char *id, Error *err) {
   static const char doing[] = "looking for later writes";
+  Shape *own = arena_alloc(revert->arena, sizeof *own);
   revert->changes = shape_object(revert->arena, id, "changes");
   sqlite_use_codec(revert->engine, &shape->codec);
-  return shape_sql(revert->engine, revert->arena, shape, &revert->sql, err) &&
+  return leave_new_columns(revert, shape, id, own, err) &&
+         shape_sql(revert->engine, revert->arena, own, &revert->sql, err) &&
          sql_run(revert->engine, sql_revert_conflicts_forget, doing, err) &&
          sql_run(revert->engine, sql_revert_conflicts_create, doing, err) &&
          sql_prepare(revert->engine, sql_revert_conflict_add, &revert->insert, doing, err);
@@ -184,11 +217,32 @@ static bool insert_back(Revert *revert, const char *of, const char *where, Error
   return publish_step(revert->engine, text, n, "putting the old rows back", err);
 }
 
+/* A row that was replaced whole would lose what stands in the columns that came: it is updated. */
+static bool overwrite_in_place(Revert *revert, Error *err) {
+  const ShapeSql *sql = &revert->sql;
+  BUF_SCOPED set = {0};
+  for (size_t i = 0; i < sql->n_stored; i++) {
+    const char *name = sql->shape->columns[sql->stored[i]].name;
+    buf_printf(&set, "%s%s = n.%s", i == 0 ? "" : ", ", sql_ident(revert->arena, name),
+               sql_ident(revert->arena, arena_printf(revert->arena, "old_%s", name)));
+  }
+  const char *match = shape_key_match(revert->arena, sql, "p.", "", SHAPE_NO_INDEX "n.", "old_");
+  const char *update =
+      sql_fill(revert->arena, sql_revert_update, "target", sql->table, "set", buf_text(&set), "changes",
+               revert->changes, "of", sql_revert_kept, "match", match, "where", sql_revert_in_conflict, NULL);
+  const char *there = shape_key_match(revert->arena, sql, "p.", "", "n.", "old_");
+  const char *absent = sql_fill(revert->arena, sql_revert_absent, "target", sql->table, "match", there, NULL);
+  const char *both = sql_fill(revert->arena, sql_revert_both, "of", sql_revert_in_conflict, "where", absent, NULL);
+  return sql_run(revert->engine, update, "putting the old rows over later ones", err) &&
+         insert_back(revert, sql_revert_kept, both, err);
+}
+
 /* Where a later write stands in the way and is to give way: whatever has the key now goes, and the kept row comes. */
 static bool overwrite_conflicts(Revert *revert, Error *err) {
   static const char doing[] = "putting the old rows over later ones";
   const char *by_old = delete_sql(revert, sql_revert_kept, sql_revert_in_conflict, "old_");
   const char *by_new = delete_sql(revert, sql_revert_inserted, sql_revert_in_conflict, "new_");
+  if (revert->came) return sql_run(revert->engine, by_new, doing, err) && overwrite_in_place(revert, err);
   return sql_run(revert->engine, by_old, doing, err) && sql_run(revert->engine, by_new, doing, err) &&
          insert_back(revert, sql_revert_kept, sql_revert_in_conflict, err);
 }

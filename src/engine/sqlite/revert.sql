@@ -1,6 +1,10 @@
 -- Taking a swap back by its kept rows. {target} and {changes} are full table names; alias n is a row of the change set,
 -- p a row of production. {of} chooses among the change set's rows by op, {where} by conflict.
 
+-- name: columns
+-- The columns of the table :name.
+SELECT name FROM pragma_table_info(:name)
+
 -- name: conflicts_forget
 DROP TABLE IF EXISTS temp.tidegate_conflict
 
@@ -56,6 +60,10 @@ SELECT count(*) FROM {changes} AS n WHERE {of} AND {where}
 
 -- name: update
 UPDATE {target} AS p SET {set} FROM {changes} AS n WHERE {of} AND {match} AND {where}
+
+-- name: absent
+-- Production has no row of its key.
+NOT EXISTS (SELECT 1 FROM {target} AS p WHERE {match})
 
 -- name: insert
 INSERT INTO {target} ({columns}) SELECT {old} FROM {changes} AS n WHERE {of} AND {where}
