@@ -6,6 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
+from backfills import DELAYS, OVERRIDES
 from harness import INCOMPLETE, main
 from postgres_harness import PostgresFlow, server
 
@@ -14,29 +15,12 @@ SCRIPT = Path(__file__).resolve().parents[2] / "script" / "dbt"
 DAYS = ["--event-time-start", "2013-01-01", "--event-time-end", "2013-05-01"]
 TABLES = ["daily_delays", "flight_counts", "airport_days", "rolling_week", "origin_scorecard", "monthly_delays", "delay_to_date",
           "late_carriers", "carrier_days", "carrier_totals", "airport_totals", "worst_days"]
-SPEC = """
-target: analytics.daily_delays
-range: 2013-02-01..2013-02-28
-wrong: cancelled flights were counted as zero delay
-correct: the average covers departed flights only
-changes: {avg_dep_delay: cancelled > 0}
-control: 2013-01-25..2013-01-31
-key: [flight_date, origin, carrier]
-recompute: |
-  SELECT flight_date, origin, carrier, count(*) AS flights, count(*) - count(dep_delay) AS cancelled,
-         round(avg(dep_delay), 2) AS avg_dep_delay
-  FROM flights WHERE flight_date >= :from AND flight_date < :to GROUP BY 1, 2, 3
-"""
-PIPELINE = """
+PIPELINE = f"""
 production: none
-budget: {duty: 100 %}
+budget: {{duty: 100 %}}
 lineage:
   dbt: project/lineage
-  overrides:
-    analytics.rolling_week: {window: 6}
-    analytics.monthly_delays: {grain: month}
-    analytics.delay_to_date: {cumulative: yes}
-"""
+  overrides:{OVERRIDES}"""
 
 
 def run(*words):
@@ -82,7 +66,7 @@ class RealDbt(PostgresFlow):
         right = {"flight_counts", "late_carriers"}
         self.assertEqual(set(TABLES) - set(self.differing()), right)
         (self.folder / "tidegate.yaml").write_text(f"database: {self.named}{PIPELINE}", encoding="utf-8")
-        (self.folder / "fix.yaml").write_text(SPEC, encoding="utf-8")
+        (self.folder / "fix.yaml").write_text(DELAYS.replace("range: 2013-02-03..2013-02-24", "range: 2013-02-01..2013-02-28"), encoding="utf-8")
         self.swapped("fix.yaml")
         told = self.tidegate("cascade", "--yes", "fix.yaml", code=INCOMPLETE)
         self.assertRegex(told.out, r"untouched analytics\.flight_counts ")

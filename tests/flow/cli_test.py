@@ -8,30 +8,15 @@ import subprocess
 import time
 
 import harness
+from backfills import DOUBLES, NUMBERS
 from harness import BINARY, NOT_FOUND, OK, PAUSED, STATE, USAGE, Flow
-
-SCENE = """
-CREATE TABLE numbers(day TEXT NOT NULL, n INTEGER NOT NULL);
-WITH RECURSIVE d(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM d WHERE i < 39)
-INSERT INTO numbers SELECT date('2024-01-01', '+' || i || ' days'), i FROM d;
-CREATE TABLE doubles(day TEXT PRIMARY KEY, n INTEGER);
-INSERT INTO doubles SELECT day, n FROM numbers;
-"""
-SPEC = """
-target: doubles
-range: 2024-01-10..2024-01-25
-wrong: nothing was doubled
-correct: n is twice the number
-changes: n
-recompute: SELECT day, 2 * n AS n FROM numbers WHERE day >= :from AND day < :to
-"""
 
 
 class CommandLine(Flow):
     def setUp(self):
         super().setUp()
-        self.sql(SCENE)
-        self.file = self.spec(SPEC)
+        self.sql(NUMBERS)
+        self.file = self.spec(DOUBLES)
 
     def on_terminal(self, *args, answer=None, env=None):
         """Runs the binary on a terminal of its own: (exit status, what it showed)."""
@@ -112,7 +97,7 @@ class CommandLine(Flow):
 
     def test_values_cannot_control_the_terminal(self):
         self.sql("INSERT INTO doubles VALUES ('2024-02-15', 1); ALTER TABLE doubles ADD COLUMN note TEXT;")
-        spec = self.spec(SPEC.replace("2 * n AS n", "2 * n AS n, char(27) || '[2J' AS note")
+        spec = self.spec(DOUBLES.replace("2 * n AS n", "2 * n AS n, char(27) || '[2J' AS note")
                          .replace("changes: n", "changes: [n, note]"))
         self.built(spec)
         self.assertIn("\\x1b[2J", self.tidegate("diff", spec).out)
@@ -133,7 +118,7 @@ class CommandLine(Flow):
         self.assertEqual(process.returncode, harness.FULL)
 
     def test_a_signal_pauses_and_the_same_command_carries_on(self):
-        spec = self.spec(SPEC, budget="budget: {duty: 1 %}")
+        spec = self.spec(DOUBLES, budget="budget: {duty: 1 %}")
         self.plan(spec)
         process = subprocess.Popen([BINARY, "run", str(spec)], cwd=self.folder, stderr=subprocess.PIPE, text=True)
         process.stderr.readline()  # a batch is done

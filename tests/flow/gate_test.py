@@ -4,19 +4,11 @@ import getpass
 import textwrap
 
 import harness
+from backfills import SALES
 from harness import DENIED, OK, STATE, USAGE, Flow, cron_in
 from postgres_harness import PostgresFlow
 
 ASK = 19
-SPEC = """
-target: sales
-range: 2024-01-10..2024-01-12
-wrong: the rate was left out
-correct: net is cents times rate
-changes: net
-checks: {rows: [net > 0]}
-recompute: SELECT day, id, cents * rate AS net FROM orders WHERE day >= :from AND day < :to
-"""
 BACKFILL = "airflow dags backfill -s 2024-01-10 -e 2024-01-12 sales_daily"
 
 
@@ -25,7 +17,7 @@ class Gate:
 
     def setUp(self):
         super().setUp()
-        self.file = self.spec(SPEC, production="production: none")
+        self.file = self.spec(SALES, production="production: none")
         self.pipeline()
 
     def pipeline(self, job="{writes: [sales], names: [sales_daily, \"dbt:fct_sales\"], schedule: none, per_date: 10s}", more=""):

@@ -6,6 +6,7 @@ import lzma
 import unittest
 from pathlib import Path
 
+from backfills import DELAYS, OVERRIDES
 from harness import DENIED, INCOMPLETE, NOT_FOUND, STATE, USAGE, main
 from postgres_harness import PostgresFlow
 
@@ -18,24 +19,6 @@ SELECT d::date AS flight_date, (ARRAY['9E', 'B6', 'UA'])[1 + k % 3] AS carrier, 
 FROM generate_series(timestamp '2013-01-01', timestamp '2013-05-31', '1 day') d, generate_series(0, 23) k"""
 WRONG = """UPDATE analytics.daily_delays SET avg_dep_delay = round(avg_dep_delay * (flights - cancelled) / flights, 2)
 WHERE flight_date BETWEEN '2013-02-03' AND '2013-02-24' AND cancelled > 0"""
-SPEC = """
-target: analytics.daily_delays
-range: 2013-02-03..2013-02-24
-wrong: cancelled flights were counted as zero delay
-correct: the average covers departed flights only
-changes: {avg_dep_delay: cancelled > 0}
-control: 2013-01-25..2013-01-31
-key: [flight_date, origin, carrier]
-recompute: |
-  SELECT flight_date, origin, carrier, count(*) AS flights, count(*) - count(dep_delay) AS cancelled, round(avg(dep_delay), 2) AS avg_dep_delay
-  FROM flights WHERE flight_date >= :from AND flight_date < :to GROUP BY 1, 2, 3
-"""
-# What the manifest does not say.
-OVERRIDES = """
-    analytics.rolling_week: {window: 6}
-    analytics.monthly_delays: {grain: month}
-    analytics.delay_to_date: {cumulative: yes}
-"""
 BACKFILLED = ["airport_days", "carrier_days", "delay_to_date", "late_carriers", "monthly_delays", "origin_scorecard", "rolling_week"]
 KINDS = {"incremental": "TABLE", "table": "TABLE", "view": "VIEW", "materialized_view": "MATERIALIZED VIEW"}
 
@@ -63,7 +46,7 @@ class Cascade(PostgresFlow):
         self.sql(WRONG)
         self.build("wrong", keep=True)
         self.pipeline()
-        (self.folder / "fix.yaml").write_text(SPEC, encoding="utf-8")
+        (self.folder / "fix.yaml").write_text(DELAYS, encoding="utf-8")
 
     def pipeline(self, overrides=OVERRIDES):
         (self.folder / "tidegate.yaml").write_text(

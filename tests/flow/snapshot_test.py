@@ -1,6 +1,7 @@
 """The snapshot way, for tools that can only write production in place."""
 
 import harness
+from backfills import SALES
 from harness import COMMAND, DENIED, HELD, NO_CHANGE, Flow, wait_until
 
 SCENE = """
@@ -9,15 +10,6 @@ WITH RECURSIVE d(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM d WHERE i < 29)
 INSERT INTO orders SELECT date('2024-01-01', '+' || i || ' days'), i, 100 + i, 3 FROM d;
 CREATE TABLE sales(day TEXT NOT NULL, id INTEGER NOT NULL, net INTEGER, PRIMARY KEY (day, id));
 INSERT INTO sales SELECT day, id, cents FROM orders;
-"""
-SPEC = """
-target: sales
-range: 2024-01-10..2024-01-12
-wrong: the rate was left out
-correct: net is cents times rate
-changes: net
-checks: {rows: [net > 0]}
-recompute: SELECT day, id, cents * rate AS net FROM orders WHERE day >= :from AND day < :to
 """
 NOW = "SELECT * FROM sales ORDER BY 1"
 WRITE = "sqlite3 {database} \"UPDATE sales SET net = %s WHERE day BETWEEN '{from}' AND '{to_inclusive}'\""
@@ -28,7 +20,7 @@ class Snapshot(Flow):
         super().setUp()
         self.sql(SCENE)
         self.before = self.rows(NOW)
-        self.file = self.spec(SPEC)
+        self.file = self.spec(SALES)
 
     def test_the_tool_is_told_the_dates_and_its_work_is_checked(self):
         self.tidegate("snapshot", self.file, "--then", WRITE % "net * 3")

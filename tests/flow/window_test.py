@@ -4,23 +4,8 @@ import xml.etree.ElementTree as ElementTree
 from datetime import datetime, timedelta, timezone
 
 import harness
+from backfills import DOUBLES, NUMBERS
 from harness import DENIED, OK, SUPERSEDED, USAGE, Flow, cron_in
-
-SCENE = """
-CREATE TABLE numbers(day TEXT NOT NULL, n INTEGER NOT NULL);
-WITH RECURSIVE d(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM d WHERE i < 39)
-INSERT INTO numbers SELECT date('2024-01-01', '+' || i || ' days'), i FROM d;
-CREATE TABLE doubles(day TEXT PRIMARY KEY, n INTEGER);
-INSERT INTO doubles SELECT day, n FROM numbers;
-"""
-SPEC = """
-target: doubles
-range: 2024-01-10..2024-01-25
-wrong: nothing was doubled
-correct: n is twice the number
-changes: n
-recompute: SELECT day, 2 * n AS n FROM numbers WHERE day >= :from AND day < :to
-"""
 
 
 def day_from_now(days):
@@ -30,8 +15,8 @@ def day_from_now(days):
 class Scene(Flow):
     def setUp(self):
         super().setUp()
-        self.sql(SCENE)
-        self.file = self.spec(SPEC, production="budget: {duty: 100 %}")  # what production does stands in tidegate.yaml
+        self.sql(NUMBERS)
+        self.file = self.spec(DOUBLES, production="budget: {duty: 100 %}")  # what production does stands in tidegate.yaml
 
     def pipeline(self, text):
         (self.folder / "tidegate.yaml").write_text(text, encoding="utf-8")
