@@ -233,11 +233,19 @@ bool spec_read_duration(SpecReader *reader, const SpecRow *row, const DocNode *v
   return true;
 }
 
+/* In whole milliseconds, of which 32 bits hold no 25 days; what is rounded to 0 would be no limit at all. */
+static const double SHORTEST_TIMEOUT = 0.001, LONGEST_TIMEOUT = 20 * 86400.0;
+
 bool spec_read_timeout(SpecReader *reader, const SpecRow *row, const DocNode *value, void *member) {
   double seconds = 0;
   if (!spec_read_duration(reader, row, value, &seconds)) return false;
   if (seconds <= 0) {
     spec_refuse(reader, value, "“%s” must be above 0: 0 would mean no limit", row->key.name);
+    return spec_hint_example(reader, row);
+  }
+  if (seconds < SHORTEST_TIMEOUT || seconds > LONGEST_TIMEOUT) {
+    spec_refuse(reader, value, "“%s” must be between a millisecond and 20 days: servers count limits so",
+                row->key.name);
     return spec_hint_example(reader, row);
   }
   *(double *)member = seconds;

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "swap/swap_int.h"
 
@@ -121,7 +122,9 @@ static bool publish(Act *act, const volatile sig_atomic_t *stop, SwapFacts *ret,
   ret->lock_seconds = clock_seconds() - locked;
   ret->counts = act->counts;
   ret->tries = act->refused + 1;
-  return ops->now(act->engine, &ret->at, err);
+  Error ignored; /* it is published, whatever else cannot be asked now */
+  if (!ops->now(act->engine, &ret->at, &ignored)) ret->at = (Instant)time(NULL);
+  return true;
 }
 
 /* After a rollback the same sealed change set may be published again. */

@@ -591,6 +591,11 @@ class Law04(Laws):
         result = self.run_tidegate("swap", self.file, "--yes") if result.code == OK else result
         self.assertEqual(result.code, DENIED, repr(result))
         self.assert_untouched()
+        # Half an hour is left; a batch with 20 minutes of tries fits, and so would a swap of 15 minutes without them.
+        self.clock(45, budget="budget: {duty: 100 %, batch: 1s, lock: 1m, lock_tries: 20, swap_lock: 15m}")
+        self.built(self.file)
+        self.tidegate("swap", self.file, "--yes", code=DENIED)
+        self.assert_untouched()
 
 
 class Law05(SlowSwap):

@@ -290,7 +290,8 @@ class Law04(Laws):
     def test_law_04_what_cannot_end_in_time_does_not_start(self):
         production = f'production: {{schedule: "{cron_in(45)}", zone: UTC, p95: 20m}}'
         self.plan(self.spec(SPEC, production=production, budget="budget: {duty: 100 %, batch: 40m}"), code=DENIED)
-        spec = self.spec(SPEC, production=production, budget="budget: {duty: 100 %, batch: 1s, swap_lock: 40m}")
+        # Half an hour is left: 15 minutes under the lock and 20 of tries fit each, but not both.
+        spec = self.spec(SPEC, production=production, budget="budget: {duty: 100 %, batch: 1s, lock: 1m, lock_tries: 20, swap_lock: 15m}")
         self.built(spec)
         self.tidegate("swap", spec, "--yes", code=DENIED)
         self.assertEqual(self.rows(NOW), self.before)

@@ -96,6 +96,10 @@ static void durations(void **state) {
                "budget: {statement: 0}\n                    ^", "statement: 5m");
   refused_with("budget: {lock: 0s}\n", "b.yaml:6:16", "0 would mean no limit", "budget: {lock: 0s}\n               ^",
                "lock: 1.5s");
+  refused_with("budget: {lock: 0.4ms}\n", "b.yaml:6:16", "between a millisecond and 20 days",
+               "budget: {lock: 0.4ms}\n               ^", "lock: 1.5s");
+  refused_with("budget: {swap_lock: 25d}\n", "b.yaml:6:21", "between a millisecond and 20 days",
+               "budget: {swap_lock: 25d}\n                    ^", "swap_lock: 10s");
 }
 
 static void sizes(void **state) {
