@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mask.h"
 #include "base/process.h"
 #include "jobs/history_int.h"
 
@@ -70,6 +71,8 @@ static bool read_variable(Crontab *crontab, const char *line) {
   return true;
 }
 
+static const char *without_secrets(Arena *arena, const char *text) { return mask_secrets(arena, text, strlen(text)); }
+
 /* The command, told apart from equal ones above it in the file. */
 static const char *identity(Crontab *crontab, const char *command) {
   int before = 0;
@@ -85,16 +88,16 @@ static void read_entry(Crontab *crontab, const char *line, const char *whole) {
   for (int field = 1; expression[0] != '@' && field < 5; field++)
     expression = arena_printf(arena, "%s %s", expression, take_word(arena, &at));
   if (crontab->with_user) take_word(arena, &at);
-  const char *command = identity(crontab, at);
-  if (crontab->source->job != NULL && strcmp(crontab->source->job, command) != 0) return;
+  const char *bare = without_secrets(arena, at), *command = identity(crontab, bare), *wanted = crontab->source->job;
+  if (wanted != NULL && strcmp(without_secrets(arena, wanted), command) != 0) return;
   JobHistory *history = history_add(arena, crontab->list, crontab->source, command);
   history->name = proposed_name(crontab, at);
-  history->command = arena_strdup(arena, at);
+  history->command = bare;
   history->jitter = crontab->delay;
   /* cronie's CRON_TZ holds for the lines after it; a file may set it again. */
   const char *zone = crontab->zone != NULL ? crontab->zone : history_machine_zone(arena);
   history_schedule(arena, history, "vixie", expression, zone);
-  if (*at == '\0') history->refusal = arena_printf(arena, "the line runs nothing: %s", whole);
+  if (*at == '\0') history->refusal = arena_printf(arena, "the line runs nothing: %s", without_secrets(arena, whole));
   if (history->refusal != NULL) return;
   if (crontab->zone != NULL)
     history_doubt(arena, history, "zone",

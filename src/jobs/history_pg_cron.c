@@ -1,6 +1,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/mask.h"
 #include "jobs/history_int.h"
 
 /* pg_cron: the jobs that PostgreSQL itself starts. It keeps when a run started, not when it was due. */
@@ -39,7 +40,7 @@ static void read_runs(Arena *arena, JobHistory *history, const CronJob *job) {
 static void read_job(Arena *arena, const JobSource *source, const CronJob *job, const char *zone, HistoryList *list) {
   if (source->job != NULL && strcmp(source->job, job->name) != 0) return;
   JobHistory *history = history_add(arena, list, source, job->name);
-  history->command = job->command;
+  history->command = job->command == NULL ? NULL : mask_secrets(arena, job->command, strlen(job->command));
   /* pg_cron has the parser of Vixie's cron (its src/entry.c), and reads it in cron.timezone, GMT before it had that. */
   if (isdigit((unsigned char)job->schedule[0]) && strstr(job->schedule, " second") != NULL)
     history->refusal = arena_printf(

@@ -1,6 +1,7 @@
 #ifndef TIDEGATE_GATE_COMMAND_COMMAND_INT_H
 #define TIDEGATE_GATE_COMMAND_COMMAND_INT_H
 
+#include "base/mask.h"
 #include "gate/command/command.h"
 #include "gate/gate.h"
 #include "ledger/ledger.h"
@@ -126,8 +127,5 @@ bool command_is_ours(CommandCase *c);
 
 /* handover.c: did an outer place just let this very command through? Sets verdict->taken_over. */
 bool command_take_over(CommandCase *c, CommandVerdict *verdict, Error *err);
-
-/* mask.c: the text without its secrets, shortened to what a record holds. */
-const char *command_mask(Arena *arena, const char *text, size_t n);
 
 #endif

@@ -55,7 +55,7 @@ bool command_take_over(CommandCase *c, CommandVerdict *verdict, Error *err) {
   int soon = takes_over(place) == 1 ? SOON_TYPED : SOON;
   if (c->ask->text == NULL || takes_over(place) == 0 || !command_open_database(c)) return true;
   if (!c->engine->ops->audit_list(c->engine, c->arena, NULL, MOST_RECORDS, &records, &n, err)) return false;
-  const char *own = command_mask(c->arena, c->ask->text, c->ask->n);
+  const char *own = mask_secrets(c->arena, c->ask->text, c->ask->n);
   size_t length = strlen(own);
   while (length > 0 && strchr(" \t\r\n", own[length - 1]) != NULL) length--;
   own = arena_strndup(c->arena, own, length);

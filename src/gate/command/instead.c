@@ -78,7 +78,7 @@ void command_offer(CommandCase *c, CommandVerdict *verdict) {
     if (offer.line != NULL) add(c, verdict, offer.snapshot);
     return;
   }
-  bool secret = ask.text == NULL || strcmp(command_mask(c->arena, ask.text, ask.n), ask.text) != 0;
+  bool secret = ask.text == NULL || strcmp(mask_secrets(c->arena, ask.text, ask.n), ask.text) != 0;
   add(c, verdict,
       arena_printf(c->arena, "tidegate gate --draft %s --command %s", offer.path,
                    secret ? "'…'" : quoted(c->arena, ask.text)));

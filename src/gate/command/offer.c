@@ -107,7 +107,7 @@ static const char *write_yaml(Arena *arena, const OfferAsk *ask, const Trigger *
   BUF_SCOPED out = {0};
   const Spec *spec = ask->pipeline;
   buf_puts(&out, "# Drafted instead of this command:\n");
-  put_comment(&out, ask->text == NULL ? command_trigger_label(arena, trigger) : command_mask(arena, ask->text, ask->n));
+  put_comment(&out, ask->text == NULL ? command_trigger_label(arena, trigger) : mask_secrets(arena, ask->text, ask->n));
   buf_printf(&out,
              "# Write what is right over each " OFFER_BLANK "; tidegate plan %s says what is still to be filled in.\n",
              offer->path);

@@ -215,7 +215,7 @@ static const char *why_not_at_all(const Rewriting *r, const TriggerReport *repor
   if (strlen(r->text) != r->n) return "it holds a NUL";
   for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
     if (strstr(r->text, taken[i]) != NULL) return "it holds what would be taken for a place of a date";
-  if (strcmp(command_mask(r->arena, r->text, r->n), r->text) != 0)
+  if (strcmp(mask_secrets(r->arena, r->text, r->n), r->text) != 0)
     return "it may hold a secret, which must not stand in a file: put that into the environment";
   return NULL;
 }

@@ -39,7 +39,7 @@ bool command_open(CommandCase *c, CommandVerdict *verdict, Error *err) {
   verdict->until = pass_end(c);
   instant_rfc3339(verdict->until, zone_utc(), until);
   if (!used_before(c, err)) return false;
-  const char *command = command_mask(c->arena, c->ask->text == NULL ? "" : c->ask->text, c->ask->n);
+  const char *command = mask_secrets(c->arena, c->ask->text == NULL ? "" : c->ask->text, c->ask->n);
   const char *reason = arena_printf(c->arena, "%s, until %s", *command == '\0' ? "a request" : command, until);
   for (size_t i = 0; i < c->n_targets; i++) {
     CommandTarget *target = &c->targets[i];
@@ -142,7 +142,7 @@ bool command_record(CommandCase *c, CommandVerdict *verdict, Error *err) {
   }
   AuditRecord record = {.who = ask->who == NULL ? ledger_owner() : ask->who,
                         .place = ask->place,
-                        .command = command_mask(c->arena, ask->text == NULL ? "" : ask->text, ask->n),
+                        .command = mask_secrets(c->arena, ask->text == NULL ? "" : ask->text, ask->n),
                         .digest = c->digest,
                         .verdict = verdict->overridden ? "override" : command_decision_name(verdict->decision),
                         .reasons = reasons_json(c),

@@ -50,6 +50,24 @@ static void a_line_is_found_again(void **state) {
   assert_int_equal(err.code, ERR_NOT_FOUND);
 }
 
+/* A proposal is written into a file, and from there into reports; told by it, the line is found all the same. */
+static void a_secret_of_a_line_stays_there(void **state) {
+  Folder *folder = *state;
+  const JobHistory *jobs;
+  JobHistory again;
+  Error err = {0};
+  const char *path = folder_file(folder, "tab", "0 2 * * * load --password=hush\n0 4 * * * load --password=hush2\n");
+  assert_int_equal(folder_read(folder, "crontab", path, &jobs), 2);
+  for (size_t i = 0; i < 2; i++) {
+    assert_null(strstr(jobs[i].command, "hush"));
+    assert_null(strstr(jobs[i].from, "hush"));
+    assert_true(jobs_history_read(&folder->arena, NULL, jobs[i].from, NULL, &again, &err));
+    assert_string_equal(again.expression, jobs[i].expression);
+  }
+  const char *before = arena_printf(&folder->arena, "crontab %s command load --password=hush", path);
+  assert_true(jobs_history_read(&folder->arena, NULL, before, NULL, &again, &err));
+}
+
 /* Below a folder cron.d the sixth field is the user. */
 static void the_user_is_no_part_of_the_command(void **state) {
   Folder *folder = *state;
@@ -65,6 +83,6 @@ static void the_user_is_no_part_of_the_command(void **state) {
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, folder_setup, folder_teardown)
   const struct CMUnitTest tests[] = {TEST(lines_of_a_crontab), TEST(a_line_is_found_again),
-                                     TEST(the_user_is_no_part_of_the_command)};
+                                     TEST(a_secret_of_a_line_stays_there), TEST(the_user_is_no_part_of_the_command)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

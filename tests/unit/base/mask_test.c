@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "gate/command/command_int.h"
+#include "base/mask.h"
 
 /* No secret of a command line reaches the record; what is none stays readable. */
 
@@ -41,7 +41,7 @@ static void secrets_are_masked(void **state) {
       {"a\001b\ttab", "a?b\ttab"}};
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
     ARENA_SCOPED arena = {0};
-    const char *masked = command_mask(&arena, pairs[i][0], strlen(pairs[i][0]));
+    const char *masked = mask_secrets(&arena, pairs[i][0], strlen(pairs[i][0]));
     if (pairs[i][1] != NULL) assert_string_equal(masked, pairs[i][1]);
     assert_null(strstr(masked, "s3"));
   }
@@ -54,7 +54,7 @@ static void every_beginning_is_masked(void **state) {
   for (size_t n = 0; n < sizeof text; n++) {
     ARENA_SCOPED arena = {0};
     char *exact = arena_strndup(&arena, text, n);
-    assert_non_null(command_mask(&arena, exact, n));
+    assert_non_null(mask_secrets(&arena, exact, n));
   }
 }
 
@@ -62,7 +62,7 @@ static void long_texts_are_cut(void **state) {
   ARENA_SCOPED arena = {0};
   char *text = arena_alloc(&arena, 100001);
   memset(text, 'a', 100000);
-  const char *masked = command_mask(&arena, text, 100000);
+  const char *masked = mask_secrets(&arena, text, 100000);
   assert_true(strlen(masked) < 4200);
   assert_string_equal(masked + strlen(masked) - strlen("…"), "…");
 }

@@ -1,8 +1,10 @@
+#include "base/mask.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
-#include "gate/command/command_int.h"
+#include "base/buf.h"
 
 /*
  * A command line as the record keeps it: what may be a secret is replaced by ***. Read byte by byte, not as bash does:
@@ -147,7 +149,7 @@ static void mask_word(Masking *m) {
   if (names_secret(m->text + begin, end - begin)) mask_value(m, begin);
 }
 
-const char *command_mask(Arena *arena, const char *text, size_t n) {
+const char *mask_secrets(Arena *arena, const char *text, size_t n) {
   BUF_SCOPED out = {0};
   bool cut = n > MOST_BYTES;
   char *copy = arena_strndup(arena, text, cut ? MOST_BYTES : n); /* ends at a NUL byte, if there is one */
