@@ -20,7 +20,7 @@ CREATE TABLE sales (
 CREATE TABLE sales_4 PARTITION OF sales FOR VALUES FROM ('2024-04-01') TO ('2024-05-01');
 CREATE TABLE "Odd"."sales of May" PARTITION OF sales FOR VALUES FROM ('2024-05-01') TO ('2024-06-01')
   WITH (fillfactor = 90);
-CREATE TABLE sales_6 PARTITION OF sales FOR VALUES FROM ('2024-06-01') TO ('2024-07-01');
+CREATE TABLE sales_6 PARTITION OF sales FOR VALUES FROM ('2024-06-01') TO ('2024-07-01') WITH (autovacuum_enabled = on);
 CREATE TABLE sales_7 PARTITION OF sales FOR VALUES FROM ('2024-07-01') TO ('2024-08-01');
 CREATE INDEX sales_amount ON sales (amount) WHERE amount > 10;
 CREATE UNIQUE INDEX ON sales (day, amount);
@@ -87,6 +87,8 @@ class Exchange(PostgresFlow):
         self.tidegate("run", spec)
         self.assertEqual(self.rows(NOW), self.before, "law 1")
         self.assertEqual(self.catalogue(), catalogue)
+        self.assertEqual(self.rows("SELECT reloptions FROM pg_class WHERE relkind = 'r' AND relname ~ '^tidegate_.*_p[0-9]+$' ORDER BY relname"),
+                         [(["fillfactor=90", "autovacuum_enabled=off"],), (["autovacuum_enabled=on"],)])
         self.assertIn("177 changes: 177 updates", self.tidegate("diff", spec).out)
         self.tidegate("swap", spec, "--yes")
         self.assertEqual(self.rows(NOW), self.right)

@@ -250,13 +250,28 @@ static bool revoke_defaults(PgEngine *engine, Arena *arena, const char *replacem
   return true;
 }
 
+/* The partition's storage parameters; until the swap without autovacuum, as everything else that is written beside. */
+static const char *storage(Arena *arena, const char *own) {
+  static const char off[] = "autovacuum_enabled = off";
+  if (own == NULL || own[0] == '\0') return arena_printf(arena, " WITH (%s)", off);
+  if (strstr(own, "autovacuum_enabled") != NULL) return arena_printf(arena, " WITH (%s)", own);
+  return arena_printf(arena, " WITH (%s, %s)", own, off);
+}
+
+bool exchange_vacuum_again(PgEngine *engine, Arena *arena, const ExchangePart *part, Error *err) {
+  int64_t own;
+  const char *text = sql_fill(arena, sql_exchange_vacuum_again, "replacement", part->replacement, NULL);
+  return pg_number(engine, sql_exchange_vacuum_own, &part->partition, 1, &own, making, err) &&
+         (own > 0 || pg_run(engine, text, NULL, 0, NULL, making, err));
+}
+
 static bool create_replacement(PgEngine *engine, Arena *arena, const PGresult *rows, int i, const char *replacement,
                                Error *err) {
-  const char *with = pg_peek(rows, i, 7), *tablespace = pg_peek(rows, i, 8);
+  const char *tablespace = pg_peek(rows, i, 8);
   const char *create =
       sql_fill(arena, sql_exchange_create, "replacement", replacement, "partition", pg_peek(rows, i, 0), "compression",
                PQserverVersion(engine->conn) >= 140000 ? " INCLUDING COMPRESSION" : "", "with",
-               with == NULL || with[0] == '\0' ? "" : arena_printf(arena, " WITH (%s)", with), "tablespace",
+               storage(arena, pg_peek(rows, i, 7)), "tablespace",
                tablespace == NULL ? "" : arena_printf(arena, " TABLESPACE %s", tablespace), NULL);
   const char *owner =
       sql_fill(arena, sql_exchange_owner, "replacement", replacement, "owner", pg_peek(rows, i, 10), NULL);

@@ -28,6 +28,8 @@ DateRange exchange_within(const ExchangePart *, DateRange range);
 bool exchange_create(EngineWriter *, Arena *, const ShapeSql *, Error *);
 /* The full name of the nth replacement. */
 const char *exchange_replacement(PgEngine *, Arena *, const char *id, int64_t nth);
+/* Has the replacement vacuumed as its partition is, which before the swap it is not. */
+bool exchange_vacuum_again(PgEngine *, Arena *, const ExchangePart *, Error *);
 /* Both views, of the sides as they are: `swapped` or not. */
 bool exchange_views(PgEngine *, Arena *, const ShapeSql *, const char *id, const ExchangePart *, size_t n, bool swapped,
                     Error *);

@@ -76,8 +76,17 @@ SELECT {bound} = {again}
 SELECT min(date), max(date) FROM {ledger}.date WHERE backfill = $1
 
 -- name: create
+-- Autovacuum leaves it alone while it grows: nothing in it dies, and each look at it would be a commit of somebody else.
 CREATE TABLE {replacement} (LIKE {partition} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED
   INCLUDING STORAGE INCLUDING COMMENTS{compression}){with}{tablespace}
+
+-- name: vacuum_own
+-- $1: the partition. Has it a word of its own on autovacuum?
+SELECT count(*) FROM pg_class AS c CROSS JOIN LATERAL pg_options_to_table(c.reloptions) AS o
+WHERE c.oid = $1::regclass AND o.option_name = 'autovacuum_enabled'
+
+-- name: vacuum_again
+ALTER TABLE {replacement} RESET (autovacuum_enabled)
 
 -- name: granted
 -- $1: the replacement. Who may do something with it beside its owner: default privileges gave that, and what it replaces

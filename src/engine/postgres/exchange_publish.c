@@ -217,7 +217,7 @@ bool exchange_apply(EngineWriter *writer, Arena *arena, const ShapeSql *sql, con
                        parts[i].partition);
     if (!parts[i].sealed) return error_set(err, ERR_DRIFT, "%s is not what was sealed", parts[i].replacement);
     if (!follow_outside(engine, arena, sql, &parts[i], range, &wrote, err) ||
-        !exchange_bound_check(engine, arena, &parts[i], err))
+        !exchange_bound_check(engine, arena, &parts[i], err) || !exchange_vacuum_again(engine, arena, &parts[i], err))
       return false;
   }
   return exchange_all(writer, arena, sql, parts, n, true, wrote, err);
