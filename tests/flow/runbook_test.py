@@ -333,7 +333,7 @@ class Typed(Flow):
             self.steps(client, document, LEFT, "Look at the state of a backfill", only=[0])
             driver, taken, *_ = self.steps(client, document, LEFT, "Stop one that is running", only=[0, 1])
             self.assertIn(f":{run.pid}:", driver[0][0])
-            out, err = run.communicate(timeout=60)
+            out, err = run.communicate(timeout=300)  # after a batch it rests for nine times as long
         finally:
             run.kill()
         self.assertEqual(run.returncode, LEASED, out + err)
