@@ -1,11 +1,14 @@
 """`tidegate hook`: what is installed into a scratch home, real shells and real git, and that nothing is left behind."""
 
+import base64
+import importlib
 import json
 import os
 import pty
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -13,6 +16,7 @@ from pathlib import Path
 
 from harness import BINARY, DENIED, INCOMPLETE, NOT_FOUND, OK, USAGE, Flow, main, wait_until
 
+ROOT = Path(__file__).resolve().parents[2]
 BACKFILL = "airflow dags backfill sales"
 STUB = "#!/bin/sh\necho \"ran $*\" >> '{folder}/ran'\n"
 
@@ -311,6 +315,52 @@ class Shells(Home):
             shell.type("\x15")
             shell.until("[still here]", "echo '[still'' here]'")
         self.assertEqual(self.ran(), [])
+
+
+class Policy(Home):
+    """integrations/opa/backfill.rego in a real interpreter of Rego: what is not exactly an allow is denied."""
+
+    NO_VERDICT = "there is no verdict of Tidegate, so this is denied"
+
+    @classmethod
+    def setUpClass(cls):
+        folder = subprocess.run([ROOT / "script/rego", "--folder"], text=True, capture_output=True, check=True).stdout.strip()
+        if not Path(folder).is_dir():
+            raise AssertionError("there is no interpreter of Rego; script/deps check installs it")
+        sys.path.insert(0, folder)
+        cls.rego = importlib.import_module("regopy")
+
+    def setUp(self):
+        super().setUp()
+        self.interpreter = self.rego.Interpreter()
+        self.interpreter.add_module("backfill", (ROOT / "integrations/opa/backfill.rego").read_text())
+
+    def denials(self, *document):
+        if document:
+            self.interpreter.set_input(document[0])
+        # Its answers come unescaped, so the query wraps them.
+        (answer,) = self.interpreter.query("[base64.encode(m) | data.main.deny[m]]").results[0].expressions
+        return [base64.b64decode(message).decode() for message in answer]
+
+    def test_a_verdict_decides(self):
+        harmless = self.hook("run", "opa", stdin="airflow dags list\n")
+        self.assertEqual(self.denials(json.loads(harmless)), [])
+        for command in (BACKFILL, "./backfill.sh 2024-01-01", "echo 'airflow dags backfill"):
+            document = json.loads(self.hook("run", "opa", stdin=command + "\n"))
+            self.assertIn("DENIED", document["message"])
+            self.assertEqual(self.denials(document), [document["message"]])
+        dated = BACKFILL + " -s 2024-01-01 -e 2024-01-31"
+        document = json.loads(self.hook("run", "opa", stdin=dated + "\n"))
+        self.assertIn(f"--command '{dated}'\n", document["message"])
+
+    def test_whatever_else_there_is_denies(self):
+        allow = {"tidegate": 1, "decision": "allow"}
+        self.assertEqual(self.denials(), [self.NO_VERDICT])
+        self.assertEqual(self.denials(allow), [])
+        for document in ({}, [], None, "allow", True, 1, [allow], {"decision": "allow"}, {"tidegate": 1}, {**allow, "tidegate": 2},
+                         {**allow, "tidegate": "1"}, {**allow, "decision": "ALLOW"}, {**allow, "decision": ["allow"]},
+                         {**allow, "decision": "ask"}, {**allow, "decision": None}, {**allow, "decision": "deny", "message": 5}):
+            self.assertEqual(self.denials(document), [self.NO_VERDICT], document)
 
 
 class Together(Flow, Home):

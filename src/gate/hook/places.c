@@ -29,6 +29,7 @@ const HookPlace *hook_place(const char *name) {
 static bool read_line(Arena *arena, const char *input, size_t n, HookQuestion *ret, Error *err) {
   if (memchr(input, '\0', n) != NULL) return error_set(err, ERR_USAGE, "the command line holds a NUL byte");
   const char **texts = arena_array(arena, 1, sizeof *texts);
+  while (n > 0 && input[n - 1] == '\n') n--; /* the end of a file, not of the command's text */
   texts[0] = arena_strndup(arena, input, n);
   *ret = (HookQuestion){.texts = texts, .n = 1};
   return true;
