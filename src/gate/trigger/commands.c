@@ -430,23 +430,13 @@ static bool code_names(const char *code, const Entry *entry) {
   return true;
 }
 
-void commands_scan(Finder *f, const char *code, const char *language) {
-  static const char running[] =
-      "subprocess* system* exec* popen* spawn* requests* urllib* http* dagbag* shell* cmd* `* %x* qx open3* run(* "
-      "call(* "
-      "clear(* check_output* import_module* __import__* main(* backfill(* invoke(* plan(* materialize(*";
-  if (!text_names(code, running)) return;
+const char *commands_in_code(const char *code) {
   for (size_t i = 0; i < N_ENTRIES; i++) {
     const Entry *entry = &entries[i];
-    if (strchr(entry->path, ' ') == NULL || (entry->traits & (NEVER | ASKS)) != 0 || !text_names(code, entry->programs))
-      continue;
-    if (!code_names(code, entry)) continue;
-    finder_add(f, (Trigger){.sure = true, .system = entry->system});
-    return;
+    if (strchr(entry->path, ' ') == NULL || (entry->traits & (NEVER | ASKS)) != 0) continue;
+    if (text_names(code, entry->programs) && code_names(code, entry)) return entry->system;
   }
   if (text_names(code, "dbt* dbtRunner*") && text_names(code, "full-refresh* full_refresh* event-time* event_time*"))
-    finder_add(f, (Trigger){.sure = true, .system = "dbt"});
-  else if (text_has_trigger_word(code, strlen(code)))
-    finder_add(f, (Trigger){.system = "?",
-                            .why = arena_printf(f->arena, "code of %s names a tool that starts backfills", language)});
+    return "dbt";
+  return NULL;
 }

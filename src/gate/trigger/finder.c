@@ -96,9 +96,8 @@ void finder_add(Finder *f, Trigger trigger) {
 /* ---- shells and other languages ---------------------------------------------------------------------------------- */
 
 static const char shells[] = "bash sh zsh dash ksh ash mksh fish rbash";
-static const char interpreters[] = "perl ruby node nodejs php Rscript lua deno bun osascript pwsh expect tclsh";
 
-static void opaque(Finder *f, const char *why) {
+void finder_opaque(Finder *f, const char *why) {
   if (f->opaque == NULL) f->opaque = why;
 }
 
@@ -109,11 +108,11 @@ static bool unseen(const char *text) {
 
 void run_input(Finder *f, ShellRun *run, ShellInput input) {
   if (input.text != NULL && unseen(input.text))
-    opaque(f, "a shell runs text that is only known when it runs");
+    finder_opaque(f, "a shell runs text that is only known when it runs");
   else if (input.text != NULL)
     shell_run_text(run, input.text, (ShellInput){0});
   else if (input.piped)
-    opaque(f, "a shell runs what comes through a pipe, and that cannot be seen");
+    finder_opaque(f, "a shell runs what comes through a pipe, and that cannot be seen");
 }
 
 bool hints_at_backfill(const char *word) {
@@ -121,7 +120,7 @@ bool hints_at_backfill(const char *word) {
 }
 
 /* A program that is not known, and whose name says what it does. */
-static bool judge_name(Finder *f, const char *system, const char *name) {
+bool finder_judge_name(Finder *f, const char *system, const char *name) {
   if (!hints_at_backfill(name)) return false;
   finder_add(f, (Trigger){.system = system,
                           .why = arena_printf(f->arena,
@@ -130,13 +129,18 @@ static bool judge_name(Finder *f, const char *system, const char *name) {
   return true;
 }
 
-static void script(Finder *f, const char *path) { judge_name(f, "script", word_base(f->arena, path)); }
+/* manage.py backfill: a word, not a file's name. */
+void finder_judge_verb(Finder *f, const char *word) {
+  if (*word != '-' && strpbrk(word, "./ ") == NULL) finder_judge_name(f, "script", word);
+}
+
+static void script(Finder *f, const char *path) { finder_judge_name(f, "script", word_base(f->arena, path)); }
 
 /* The first of the arguments is $0. */
 static void script_code(Finder *f, ShellRun *run, const char *code, Argv arguments, ShellInput input) {
-  if (unseen(code)) opaque(f, "a shell runs text that is only known when it runs");
+  if (unseen(code)) finder_opaque(f, "a shell runs text that is only known when it runs");
   if (strchr(code, SHELL_MADE) != NULL)
-    opaque(f, "a shell runs text that is made of other text, and that cannot be seen");
+    finder_opaque(f, "a shell runs text that is made of other text, and that cannot be seen");
   size_t named = arguments.n > 0;
   shell_run_named(run, code, named ? arguments.words[0] : NULL, arguments.words + named, arguments.n - named, input);
 }
@@ -170,90 +174,11 @@ static void shell_program(Finder *f, ShellRun *run, const ShellCommand *command)
   if (text != NULL)
     script_code(f, run, text, (Argv){command->argv + i, command->n - i}, command->input);
   else if (strncmp(command->argv[i], "/dev/fd/", 8) == 0)
-    opaque(f, "a shell runs what a pipe gives, and that cannot be seen");
+    finder_opaque(f, "a shell runs what a pipe gives, and that cannot be seen");
   else if (commands_know(word_base(f->arena, command->argv[i])))
     finder_command(f, run, &(ShellCommand){command->argv + i, command->n - i, command->input});
   else if (i == 1 || strpbrk(command->argv[1], "n") == NULL) /* -n only reads it */
     script(f, command->argv[i]);
-}
-
-static void code_input(Finder *f, const char *language, ShellInput input) {
-  if (input.text != NULL)
-    commands_scan(f, input.text, language);
-  else if (input.piped)
-    opaque(f, "an interpreter runs what comes through a pipe, and that cannot be seen");
-}
-
-static void scan_file(Finder *f, const char *text, const char *language) {
-  if (strchr(text, SHELL_MADE) != NULL) opaque(f, "an interpreter runs what a pipe gives, and that cannot be seen");
-  commands_scan(f, text, language);
-}
-
-/* manage.py backfill: a word, not a file's name. */
-static void judge_verb(Finder *f, const char *word) {
-  if (*word != '-' && strpbrk(word, "./ ") == NULL) judge_name(f, "script", word);
-}
-
-static bool is_python(const char *program) {
-  return strncmp(program, "python", 6) == 0 || word_in(program, "pypy pypy3 ipython ipython3 uvx pipx");
-}
-
-static void python(Finder *f, ShellRun *run, const ShellCommand *command) {
-  for (size_t i = 1; i < command->n; i++) {
-    const char *word = command->argv[i];
-    if (strcmp(word, "-c") == 0 && i + 1 < command->n) {
-      commands_scan(f, command->argv[i + 1], "Python");
-      return;
-    }
-    if (strncmp(word, "-m", 2) == 0 && (word[2] != '\0' || i + 1 < command->n)) {
-      size_t at = word[2] != '\0' ? i : i + 1;
-      const char **words = arena_array(f->arena, command->n - at, sizeof *words);
-      const char *module = command->argv[at] + (word[2] != '\0' ? 2 : 0);
-      words[0] = arena_strndup(f->arena, module, strcspn(module, "."));
-      bool inside = strchr(module, '.') != NULL && !commands_know(words[0]);
-      if ((inside || !finder_knows(words[0])) && judge_name(f, "script", module)) return;
-      for (size_t k = at + 1; k < command->n; k++) words[k - at] = command->argv[k];
-      shell_run_words(run, words, command->n - at, command->input);
-      return;
-    }
-    if (word_in(word, "-W -X")) i++;
-    if (*word != '-') {
-      ShellCommand rest = {command->argv + i, command->n - i, command->input};
-      const char *text = shell_run_file(run, word);
-      if (commands_know(word_base(f->arena, word)))
-        finder_command(f, run, &rest);
-      else if (text != NULL)
-        scan_file(f, text, "Python");
-      else if (!judge_name(f, "script", word_base(f->arena, word)) && i + 1 < command->n)
-        judge_verb(f, command->argv[i + 1]);
-      return;
-    }
-  }
-  code_input(f, "Python", command->input);
-}
-
-static void interpreter(Finder *f, ShellRun *run, const char *program, const ShellCommand *command) {
-  bool verbs = word_in(program, "deno bun");
-  for (size_t i = 1; i < command->n; i++) {
-    const char *word = command->argv[i];
-    if (verbs && strcmp(word, "run") == 0) continue;
-    if (word_in(program, "pwsh") && word_in(word, "-c -C -Command -command") && i + 1 < command->n) {
-      shell_run_text(run, command->argv[i + 1], command->input);
-      return;
-    }
-    if (word_in(word, "-e -E -r -c --eval -p -Command -pe -ne") && i + 1 < command->n) {
-      commands_scan(f, command->argv[i + 1], program);
-      return;
-    }
-    if (*word == '-') continue;
-    const char *text = shell_run_file(run, word);
-    if (text != NULL)
-      scan_file(f, text, program);
-    else if (!judge_name(f, "script", word_base(f->arena, word)) && i + 1 < command->n)
-      judge_verb(f, command->argv[i + 1]);
-    return;
-  }
-  code_input(f, program, command->input);
 }
 
 /* ---- programs that only look ------------------------------------------------------------------------------------- */
@@ -278,31 +203,6 @@ static const char harmless[] =
     "ruff "
     "black mypy flake8 pylint shellcheck tidegate alert open xdg-open pbcopy xclip logger wall write tput stty "
     "printenv help tldr cheat jira llm ollama ";
-
-/* awk and its kin can run commands, which stand in its literals. */
-static void awk(Finder *f, const ShellCommand *command) {
-  for (size_t i = 1; i < command->n; i++) {
-    const char *code = command->argv[i];
-    if (strstr(code, "system") == NULL && strchr(code, '|') == NULL) continue;
-    for (const char *at = code; (at = strchr(at, '"')) != NULL;) {
-      size_t n = strcspn(at + 1, "\"");
-      const char *literal = arena_strndup(f->arena, at + 1, n);
-      if (text_has_trigger_word(literal, n)) commands_scan(f, arena_printf(f->arena, "system(%s)", literal), "awk");
-      at += n + 1 + (at[n + 1] != '\0');
-    }
-  }
-}
-
-/* sed's command e, behind an address or another command, runs what stands behind it. */
-static void sed(Finder *f, ShellRun *run, const ShellCommand *command) {
-  for (size_t i = 1; i < command->n; i++)
-    for (const char *code = command->argv[i], *at = code; (at = strstr(at, "e ")) != NULL; at += 2) {
-      const char *rest = at + 2, *before = at;
-      while (before > code && before[-1] == ' ') before--;
-      if (before > code && strchr("0123456789$/;{}!\n", before[-1]) == NULL) continue;
-      if (text_has_trigger_word(rest, strlen(rest))) shell_run_text(run, rest, (ShellInput){0});
-    }
-}
 
 /* ---- a program that is not known --------------------------------------------------------------------------------- */
 
@@ -347,7 +247,7 @@ static void unknown(Finder *f, ShellRun *run, const char *program, const ShellCo
     return;
   }
   if (strchr(command->argv[0], SHELL_MADE) != NULL)
-    opaque(f, "what is run is made of other text, and that cannot be seen");
+    finder_opaque(f, "what is run is made of other text, and that cannot be seen");
   f->why = known ? arena_printf(f->arena, "what %s does with these words is not known", program)
                  : "which program this runs is only known when it runs";
   f->doubts++;
@@ -367,7 +267,8 @@ static void unknown(Finder *f, ShellRun *run, const char *program, const ShellCo
     if (strpbrk(command->argv[i], " \n") != NULL && text_has_trigger_word(command->argv[i], strlen(command->argv[i])))
       shell_run_text(run, command->argv[i], (ShellInput){0});
   f->doubts--;
-  if (f->n == before && known && !judge_name(f, "script", program) && command->n > 1) judge_verb(f, command->argv[1]);
+  if (f->n == before && known && !finder_judge_name(f, "script", program) && command->n > 1)
+    finder_judge_verb(f, command->argv[1]);
 }
 
 /* make, just, npm run and the like: their targets are programs that nobody here has read. */
@@ -390,7 +291,7 @@ static bool runner(Finder *f, ShellRun *run, const char *program, const ShellCom
       break;
     }
     if (equals != NULL && strpbrk(equals, " \t") != NULL) shell_run_text(run, equals + 1, (ShellInput){0});
-    if (*word != '-' && equals == NULL && judge_name(f, program, word)) break;
+    if (*word != '-' && equals == NULL && finder_judge_name(f, program, word)) break;
   }
   return true;
 }
@@ -419,13 +320,13 @@ static bool launcher(Finder *f, const char *program, const ShellCommand *command
   for (size_t i = launchers[k].from; !starts && i < command->n && !word_in(command->argv[i], "exec --"); i++)
     starts = word_in(command->argv[i], launchers[k].verbs);
   for (size_t i = 1; starts && i < command->n; i++)
-    if (judge_name(f, program, command->argv[i])) return true;
+    if (finder_judge_name(f, program, command->argv[i])) return true;
   return false;
 }
 
 bool finder_knows(const char *program) {
-  return commands_know(program) || wrappers_know(program) || word_in(program, shells) ||
-         word_in(program, interpreters) || is_python(program) || word_in(program, harmless);
+  return commands_know(program) || wrappers_know(program) || word_in(program, shells) || languages_know(program) ||
+         word_in(program, harmless);
 }
 
 void finder_command(void *finder, ShellRun *run, const ShellCommand *command) {
@@ -442,16 +343,8 @@ void finder_command(void *finder, ShellRun *run, const ShellCommand *command) {
              wrappers_judge(f, run, program, command) || http_judge(f, program, command) ||
              sql_judge(f, run, program, command) || runner(f, run, program, command)) {
     if (f->n == before) launcher(f, program, command);
-  } else if (source(f, program, command)) {
+  } else if (source(f, program, command) || languages_judge(f, run, program, command)) {
     return;
-  } else if (is_python(program)) {
-    python(f, run, command);
-  } else if (word_in(program, interpreters)) {
-    interpreter(f, run, program, command);
-  } else if (word_in(program, "awk gawk mawk nawk")) {
-    awk(f, command);
-  } else if (word_in(program, "sed gsed")) {
-    sed(f, run, command);
   } else if (!launcher(f, program, command) && !word_in(program, harmless)) {
     unknown(f, run, program, command);
   }

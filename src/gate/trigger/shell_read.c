@@ -3,7 +3,7 @@
 
 #include "gate/trigger/shell_int.h"
 
-/* The grammar: lists, pipelines, compound commands, simple commands. */
+/* The grammar: lists, pipelines, simple commands; compound ones stand in shell_compound.c. */
 
 bool shell_refuse(ShellReader *r, const char *why) {
   if (*r->why_not == NULL) *r->why_not = why;
@@ -14,19 +14,19 @@ bool shell_count(ShellReader *r) {
   return ++*r->pieces <= SHELL_MAX_PIECES || shell_refuse(r, "the text has more pieces than are looked at");
 }
 
-static ShellNode *new_node(ShellReader *r, ShellKind kind) {
+ShellNode *shell_new_node(ShellReader *r, ShellKind kind) {
   ShellNode *node = arena_alloc(r->arena, sizeof *node);
   node->kind = kind;
   return node;
 }
 
-static void add_child(ShellReader *r, ShellNode *node, const ShellNode *child) {
+void shell_add_child(ShellReader *r, ShellNode *node, const ShellNode *child) {
   const ShellNode **children = arena_grow(r->arena, (void *)node->children, node->n, sizeof *children);
   children[node->n++] = child;
   node->children = (const ShellNode *const *)children;
 }
 
-static void add_word(ShellReader *r, ShellNode *node, ShellWord word) {
+void shell_add_word(ShellReader *r, ShellNode *node, ShellWord word) {
   ShellWord *words = arena_grow(r->arena, (void *)node->words, node->n_words, sizeof *words);
   words[node->n_words++] = word;
   node->words = words;
@@ -54,7 +54,7 @@ static bool end_line(ShellReader *r) {
   return r->n_pending == 0 || shell_read_here(r);
 }
 
-static bool skip_lines(ShellReader *r) {
+bool shell_skip_lines(ShellReader *r) {
   for (;;) {
     shell_skip_blanks(r);
     if (shell_ended(r) || shell_peek(r, 0) != '\n') return true;
@@ -62,25 +62,25 @@ static bool skip_lines(ShellReader *r) {
   }
 }
 
-static bool at_text(const ShellReader *r, const char *text) {
+bool shell_at_text(const ShellReader *r, const char *text) {
   size_t n = strlen(text);
   return r->n - r->at >= n && memcmp(r->text + r->at, text, n) == 0;
 }
 
 /* Is the next word exactly this reserved word? */
-static bool at_reserved(const ShellReader *r, const char *word) {
-  return at_text(r, word) && shell_is_meta(shell_peek(r, strlen(word)));
+bool shell_at_reserved(const ShellReader *r, const char *word) {
+  return shell_at_text(r, word) && shell_is_meta(shell_peek(r, strlen(word)));
 }
 
-static bool take_reserved(ShellReader *r, const char *word) {
-  if (!at_reserved(r, word)) return false;
+bool shell_take_reserved(ShellReader *r, const char *word) {
+  if (!shell_at_reserved(r, word)) return false;
   r->at += strlen(word);
   return true;
 }
 
-static bool expect(ShellReader *r, const char *word) {
-  if (!skip_lines(r)) return false;
-  return take_reserved(r, word) || shell_refuse(r, "a compound command is not closed");
+bool shell_expect(ShellReader *r, const char *word) {
+  if (!shell_skip_lines(r)) return false;
+  return shell_take_reserved(r, word) || shell_refuse(r, "a compound command is not closed");
 }
 
 /* ---- redirections ------------------------------------------------------------------------------------------------ */
@@ -122,7 +122,7 @@ static bool read_redirect(ShellReader *r, ShellNode *node, bool *ret_any) {
   ShellReader start = *r;
   *ret_any = false;
   r->at += before;
-  while (i < n && !at_text(r, operators[i].text)) i++;
+  while (i < n && !shell_at_text(r, operators[i].text)) i++;
   bool process = i < n && operators[i].text[1] == '\0' && shell_peek(r, 1) == '(';
   if (i == n || (before > 0 && *operators[i].text == '&') || process) {
     *r = start;
@@ -179,11 +179,11 @@ static bool read_array(ShellReader *r, ShellWord *word) {
   for (;;) {
     ShellWord item;
     bool any;
-    if (!skip_lines(r)) return false;
+    if (!shell_skip_lines(r)) return false;
     if (shell_peek(r, 0) == ')') break;
     if (!shell_read_word(r, &item, &any)) return false;
     if (!any) return shell_refuse(r, "an array is not closed");
-    add_word(r, &items, item);
+    shell_add_word(r, &items, item);
   }
   r->at++;
   word->is_array = true;
@@ -193,7 +193,7 @@ static bool read_array(ShellReader *r, ShellWord *word) {
 }
 
 static bool read_simple(ShellReader *r, ShellNode **ret) {
-  ShellNode *node = new_node(r, SHELL_SIMPLE);
+  ShellNode *node = shell_new_node(r, SHELL_SIMPLE);
   size_t begin = r->at;
   for (;;) {
     ShellWord word;
@@ -207,259 +207,24 @@ static bool read_simple(ShellReader *r, ShellNode **ret) {
     bool bare = assigns > 0 && word.n == 1 && word.parts[0].text[assigns] == '\0';
     if (bare && shell_peek(r, 0) == '(' && !read_array(r, &word)) return false;
     if (assigns > 0 && node->n_assigned == node->n_words) node->n_assigned++;
-    add_word(r, node, word);
+    shell_add_word(r, node, word);
   }
   *ret = node;
   return r->at > begin || shell_refuse(r, "a command is missing");
 }
 
-/* ---- compound commands ------------------------------------------------------------------------------------------- */
-
-static bool read_list(ShellReader *r, const ShellNode **ret);
-static bool read_command(ShellReader *r, const ShellNode **ret);
-
-static bool read_do(ShellReader *r, const ShellNode **ret) {
-  if (!skip_lines(r)) return false;
-  if (take_reserved(r, "{")) return read_list(r, ret) && expect(r, "}");
-  return expect(r, "do") && read_list(r, ret) && expect(r, "done");
-}
-
-static bool read_for(ShellReader *r, ShellNode **ret) {
-  ShellNode *node = new_node(r, SHELL_FOR);
-  const ShellNode *body = NULL;
-  ShellWord word;
-  bool any;
-  shell_skip_blanks(r);
-  if (at_text(r, "((")) {
-    r->at += 2;
-    node->kind = SHELL_BRANCHES;
-    node->loop = true;
-    if (!shell_read_arithmetic(r, &word)) return shell_refuse(r, "a for (( is not closed");
-    add_word(r, node, word);
-  } else {
-    if (!shell_read_word(r, &word, &any)) return false;
-    if (!any) return shell_refuse(r, "a for has no variable");
-    add_word(r, node, word);
-    if (!skip_lines(r)) return false;
-    node->no_in = !take_reserved(r, "in");
-    while (!node->no_in) {
-      shell_skip_blanks(r);
-      if (!shell_read_word(r, &word, &any)) return false;
-      if (!any) break;
-      add_word(r, node, word);
-    }
-  }
-  shell_skip_blanks(r);
-  if (shell_peek(r, 0) == ';') r->at++;
-  if (!read_do(r, &body)) return false;
-  add_child(r, node, body);
-  *ret = node;
-  return true;
-}
-
-static bool read_while(ShellReader *r, ShellNode **ret) {
-  ShellNode *node = new_node(r, SHELL_BRANCHES);
-  const ShellNode *condition = NULL, *body = NULL;
-  node->loop = true;
-  if (!read_list(r, &condition) || !read_do(r, &body)) return false;
-  add_child(r, node, condition);
-  add_child(r, node, body);
-  *ret = node;
-  return true;
-}
-
-static bool read_if(ShellReader *r, ShellNode **ret) {
-  ShellNode *node = new_node(r, SHELL_BRANCHES);
-  const ShellNode *list = NULL;
-  do {
-    if (!read_list(r, &list)) return false;
-    add_child(r, node, list);
-    if (!expect(r, "then") || !read_list(r, &list)) return false;
-    add_child(r, node, list);
-    if (!skip_lines(r)) return false;
-  } while (take_reserved(r, "elif"));
-  if (take_reserved(r, "else")) {
-    if (!read_list(r, &list)) return false;
-    add_child(r, node, list);
-  }
-  *ret = node;
-  return expect(r, "fi");
-}
-
-static bool read_patterns(ShellReader *r, ShellNode *node) {
-  if (shell_peek(r, 0) == '(') r->at++;
-  for (;;) {
-    ShellWord word;
-    bool any;
-    shell_skip_blanks(r);
-    if (!shell_read_word(r, &word, &any)) return false;
-    if (!any) return shell_refuse(r, "a case has no pattern");
-    add_word(r, node, word);
-    shell_skip_blanks(r);
-    if (shell_peek(r, 0) == ')') break;
-    if (shell_peek(r, 0) != '|') return shell_refuse(r, "a pattern of a case is not closed");
-    r->at++;
-  }
-  r->at++;
-  return true;
-}
-
-static bool read_case(ShellReader *r, ShellNode **ret) {
-  ShellNode *node = new_node(r, SHELL_BRANCHES);
-  const ShellNode *list = NULL;
-  ShellWord word;
-  bool any;
-  shell_skip_blanks(r);
-  if (!shell_read_word(r, &word, &any)) return false;
-  add_word(r, node, word);
-  if (!expect(r, "in")) return false;
-  for (;;) {
-    if (!skip_lines(r)) return false;
-    if (take_reserved(r, "esac")) break;
-    if (!read_patterns(r, node) || !read_list(r, &list)) return false;
-    add_child(r, node, list);
-    if (!skip_lines(r)) return false;
-    if (at_text(r, ";;&"))
-      r->at += 3;
-    else if (at_text(r, ";;") || at_text(r, ";&"))
-      r->at += 2;
-    else if (!at_reserved(r, "esac"))
-      return shell_refuse(r, "a case is not closed");
-  }
-  *ret = node;
-  return true;
-}
-
-/* [[ … ]] runs nothing but the substitutions in it. */
-static bool read_test(ShellReader *r, ShellNode **ret) {
-  ShellNode *node = new_node(r, SHELL_BRANCHES);
-  for (;;) {
-    ShellWord word;
-    if (!skip_lines(r)) return false;
-    if (shell_ended(r)) return shell_refuse(r, "a [[ is not closed");
-    if (take_reserved(r, "]]")) break;
-    size_t begin = r->at;
-    if (!shell_read_test_word(r, &word)) return false;
-    if (r->at == begin) return shell_refuse(r, "a [[ is not closed");
-    add_word(r, node, word);
-  }
-  *ret = node;
-  return true;
-}
-
-static bool read_group(ShellReader *r, ShellNode **ret) {
-  const ShellNode *list = NULL;
-  *ret = new_node(r, SHELL_GROUP);
-  if (!read_list(r, &list)) return false;
-  add_child(r, *ret, list);
-  return expect(r, "}");
-}
-
-static bool read_subshell(ShellReader *r, ShellNode **ret) {
-  const ShellNode *list = NULL;
-  r->at++;
-  *ret = new_node(r, SHELL_GROUP);
-  if (shell_peek(r, 0) == '(') {
-    ShellWord word;
-    r->at++;
-    if (shell_read_arithmetic(r, &word)) {
-      (*ret)->kind = SHELL_BRANCHES;
-      add_word(r, *ret, word);
-      return true;
-    }
-    if (*r->why_not != NULL) return false;
-    r->at--;
-  }
-  if (!shell_read_parenthesis(r, &list)) return false;
-  (*ret)->apart = true;
-  add_child(r, *ret, list);
-  return true;
-}
-
-/* The end of NAME() before the place that begins with a word; 0: no function begins here. */
-static size_t function_head(const ShellReader *r) {
-  size_t n = 0;
-  while (!shell_is_meta(shell_peek(r, n)) && strchr("$`'\"\\=", shell_peek(r, n)) == NULL) n++;
-  if (n == 0) return 0;
-  size_t end = n;
-  while (shell_peek(r, end) == ' ' || shell_peek(r, end) == '\t') end++;
-  if (shell_peek(r, end) != '(') return 0;
-  for (end++; shell_peek(r, end) == ' ' || shell_peek(r, end) == '\t';) end++;
-  return shell_peek(r, end) == ')' ? end + 1 : 0;
-}
-
-static bool read_function(ShellReader *r, size_t head, ShellNode **ret) {
-  ShellNode *node = new_node(r, SHELL_FUNCTION);
-  const ShellNode *body = NULL;
-  ShellWord name;
-  bool any;
-  size_t end = r->at + head;
-  shell_skip_blanks(r);
-  if (!shell_read_word(r, &name, &any)) return false;
-  if (!any) return shell_refuse(r, "a function has no name");
-  if (head > 0) r->at = end;
-  add_word(r, node, name);
-  if (head == 0) {
-    shell_skip_blanks(r);
-    if (at_text(r, "()")) r->at += 2;
-  }
-  if (!skip_lines(r) || !read_command(r, &body)) return false;
-  add_child(r, node, body);
-  *ret = node;
-  return true;
-}
-
-/* Words that a compound command begins with. */
-static bool read_coproc(ShellReader *r, ShellNode **ret) {
-  const ShellNode *body = NULL;
-  *ret = new_node(r, SHELL_GROUP);
-  shell_skip_blanks(r);
-  ShellReader before = *r;
-  ShellWord name;
-  bool any;
-  /* A name stands there only if a compound command follows it. */
-  if (!shell_read_word(r, &name, &any)) return false;
-  shell_skip_blanks(r);
-  bool compound = shell_peek(r, 0) == '(' || at_reserved(r, "{") || at_reserved(r, "while") || at_reserved(r, "for") ||
-                  at_reserved(r, "if") || at_reserved(r, "case") || at_reserved(r, "until");
-  const char *plain = shell_plain(r->arena, &name);
-  if (!compound || plain == NULL || strcmp(plain, "{") == 0) *r = before;
-  if (!read_command(r, &body)) return false;
-  add_child(r, *ret, body);
-  return true;
-}
-
-typedef bool Read(ShellReader *r, ShellNode **ret);
-
-/* *ret NULL: no compound command begins here. */
-static bool read_compound(ShellReader *r, ShellNode **ret) {
-  static const struct {
-    const char *word;
-    Read *read;
-  } words[] = {{"{", read_group},    {"if", read_if},       {"for", read_for},
-               {"select", read_for}, {"while", read_while}, {"until", read_while},
-               {"case", read_case},  {"[[", read_test},     {"coproc", read_coproc}};
-  *ret = NULL;
-  if (shell_peek(r, 0) == '(') return read_subshell(r, ret);
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (take_reserved(r, words[i].word)) return words[i].read(r, ret);
-  if (take_reserved(r, "function")) return read_function(r, 0, ret);
-  size_t head = function_head(r);
-  return head == 0 || read_function(r, head, ret);
-}
-
 static bool at_closing_word(const ShellReader *r) {
   static const char *const words[] = {"then", "elif", "else", "fi", "do", "done", "esac", "}"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (at_reserved(r, words[i])) return true;
+    if (shell_at_reserved(r, words[i])) return true;
   return false;
 }
 
-static bool read_command(ShellReader *r, const ShellNode **ret) {
+bool shell_read_command(ShellReader *r, const ShellNode **ret) {
   ShellNode *node = NULL;
   if (!shell_count(r)) return false;
   if (++r->depth > SHELL_MAX_DEPTH) return shell_refuse(r, "commands stand deeper in one another than is looked at");
-  bool ok = read_compound(r, &node);
+  bool ok = shell_read_compound(r, &node);
   if (ok && node != NULL) ok = read_redirects(r, node);
   if (ok && node == NULL) ok = read_simple(r, &node);
   r->depth--;
@@ -472,28 +237,28 @@ static bool read_command(ShellReader *r, const ShellNode **ret) {
 static void skip_prefixes(ShellReader *r) {
   for (bool more = true; more;) {
     shell_skip_blanks(r);
-    more = take_reserved(r, "!");
-    if (!take_reserved(r, "time")) continue;
+    more = shell_take_reserved(r, "!");
+    if (!shell_take_reserved(r, "time")) continue;
     more = true;
     shell_skip_blanks(r);
-    if (take_reserved(r, "-p")) shell_skip_blanks(r);
-    take_reserved(r, "--");
+    if (shell_take_reserved(r, "-p")) shell_skip_blanks(r);
+    shell_take_reserved(r, "--");
   }
 }
 
 static bool read_pipeline(ShellReader *r, const ShellNode **ret) {
-  ShellNode *pipe = new_node(r, SHELL_PIPE);
+  ShellNode *pipe = shell_new_node(r, SHELL_PIPE);
   for (;;) {
     const ShellNode *command = NULL;
     skip_prefixes(r);
     char c = shell_peek(r, 0);
     if (pipe->n == 0 && (c == '\0' || c == ';' || c == '\n' || c == '&' || c == ')')) break; /* `!` or `time` alone */
-    if (!read_command(r, &command)) return false;
-    add_child(r, pipe, command);
+    if (!shell_read_command(r, &command)) return false;
+    shell_add_child(r, pipe, command);
     shell_skip_blanks(r);
     if (shell_peek(r, 0) != '|' || shell_peek(r, 1) == '|') break;
     r->at += shell_peek(r, 1) == '&' ? 2 : 1;
-    if (!skip_lines(r)) return false;
+    if (!shell_skip_lines(r)) return false;
   }
   *ret = pipe->n == 1 ? pipe->children[0] : pipe;
   return true;
@@ -504,13 +269,13 @@ static bool read_and_or(ShellReader *r, const ShellNode **ret) {
   if (!read_pipeline(r, &first)) return false;
   *ret = first;
   shell_skip_blanks(r);
-  if (!at_text(r, "&&") && !at_text(r, "||")) return true;
-  ShellNode *node = new_node(r, SHELL_BRANCHES);
-  add_child(r, node, first);
-  while (at_text(r, "&&") || at_text(r, "||")) {
+  if (!shell_at_text(r, "&&") && !shell_at_text(r, "||")) return true;
+  ShellNode *node = shell_new_node(r, SHELL_BRANCHES);
+  shell_add_child(r, node, first);
+  while (shell_at_text(r, "&&") || shell_at_text(r, "||")) {
     r->at += 2;
-    if (!skip_lines(r) || !read_pipeline(r, &next)) return false;
-    add_child(r, node, next);
+    if (!shell_skip_lines(r) || !read_pipeline(r, &next)) return false;
+    shell_add_child(r, node, next);
     shell_skip_blanks(r);
   }
   *ret = node;
@@ -521,12 +286,13 @@ static bool read_and_or(ShellReader *r, const ShellNode **ret) {
 static bool fill_list(ShellReader *r, ShellNode *list) {
   for (;;) {
     const ShellNode *child = NULL;
-    if (!skip_lines(r)) return false;
+    if (!shell_skip_lines(r)) return false;
     char c = shell_peek(r, 0);
-    if (shell_ended(r) || c == ')' || at_closing_word(r) || at_text(r, ";;") || at_text(r, ";&")) return true;
+    if (shell_ended(r) || c == ')' || at_closing_word(r) || shell_at_text(r, ";;") || shell_at_text(r, ";&"))
+      return true;
     size_t begin = r->at;
     if (!read_and_or(r, &child)) return false;
-    add_child(r, list, child);
+    shell_add_child(r, list, child);
     shell_skip_blanks(r);
     c = shell_peek(r, 0);
     if ((c == ';' && shell_peek(r, 1) != ';' && shell_peek(r, 1) != '&') || c == '&')
@@ -537,8 +303,8 @@ static bool fill_list(ShellReader *r, ShellNode *list) {
   }
 }
 
-static bool read_list(ShellReader *r, const ShellNode **ret) {
-  ShellNode *list = new_node(r, SHELL_LIST);
+bool shell_read_list(ShellReader *r, const ShellNode **ret) {
+  ShellNode *list = shell_new_node(r, SHELL_LIST);
   *ret = list;
   return fill_list(r, list);
 }
@@ -550,7 +316,7 @@ bool shell_read_parenthesis(ShellReader *r, const ShellNode **ret) {
   memcpy(outer, r->pending, sizeof outer);
   r->n_pending = 0;
   if (++r->depth > SHELL_MAX_DEPTH) return shell_refuse(r, "commands stand deeper in one another than is looked at");
-  if (!read_list(r, ret)) return false;
+  if (!shell_read_list(r, ret)) return false;
   r->depth--;
   if (shell_peek(r, 0) != ')') return shell_refuse(r, "a parenthesis is not closed");
   r->at++;
@@ -566,7 +332,7 @@ bool shell_read_inside(ShellReader *r, const char *text, size_t n, const ShellNo
   inner.at = 0;
   inner.n_pending = 0;
   if (++inner.depth > SHELL_MAX_DEPTH) return shell_refuse(r, "commands stand deeper in one another than is looked at");
-  if (!read_list(&inner, ret)) return false;
+  if (!shell_read_list(&inner, ret)) return false;
   return shell_ended(&inner) || shell_refuse(r, "something closes what was not opened");
 }
 
@@ -574,7 +340,7 @@ ShellText shell_read(Arena *arena, const char *text, size_t n) {
   ShellText ret = {0};
   size_t pieces = 0;
   ShellReader r = {.arena = arena, .text = text, .n = n, .pieces = &pieces, .why_not = &ret.why_not};
-  ShellNode *list = new_node(&r, SHELL_LIST);
+  ShellNode *list = shell_new_node(&r, SHELL_LIST);
   ret.root = list;
   if (n > SHELL_MAX_BYTES)
     shell_refuse(&r, "the text is longer than is looked at");

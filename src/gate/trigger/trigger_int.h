@@ -42,6 +42,13 @@ bool text_has_trigger_word(const char *text, size_t n);
 /* The sink: judges one command, whatever it is. */
 void finder_command(void *finder, ShellRun *run, const ShellCommand *command);
 
+/* Code is run that cannot be seen; the first reason stays. */
+void finder_opaque(Finder *f, const char *why);
+/* A program that is not known, and whose name says what it does: perhaps. False: it does not say so. */
+bool finder_judge_name(Finder *f, const char *system, const char *name);
+/* The same for a word behind it, as in manage.py backfill, if it is no file's name. */
+void finder_judge_verb(Finder *f, const char *word);
+
 /* A shell reads its input as code. */
 void run_input(Finder *f, ShellRun *run, ShellInput input);
 
@@ -66,10 +73,14 @@ bool commands_judge(Finder *f, const char *program, Argv args);
 /* The same with a program that is not known: does a command of any tool fit? Adds what is not sure. */
 bool commands_fit(Finder *f, Argv args, const char *why);
 bool commands_know(const char *program);
-/* Code of another language that names a command. */
-void commands_scan(Finder *f, const char *code, const char *language);
+/* The system of a command that code of another language names; NULL: of none. */
+const char *commands_in_code(const char *code);
 /* Airflow's arguments from elsewhere: Composer, Amazon's, Astronomer's. */
 void commands_airflow(Finder *f, const char *system, Argv args);
+
+/* languages.c: interpreters, awk and sed. True: the program is one of them. */
+bool languages_judge(Finder *f, ShellRun *run, const char *program, const ShellCommand *command);
+bool languages_know(const char *program);
 
 /* settings.c */
 
@@ -80,6 +91,9 @@ Argv settings_as_flags(Finder *f, const ShellRun *run, const char *program, Argv
 /* wrappers.c: programs that run what their arguments say. */
 bool wrappers_judge(Finder *f, ShellRun *run, const char *program, const ShellCommand *command);
 bool wrappers_know(const char *program);
+
+/* cloud.c: clients of clouds. True: nothing else is to be told of it. */
+bool cloud_judge(Finder *f, ShellRun *run, const char *program, Argv args);
 
 /* own.c: the user's own commands, by pattern. */
 bool own_judge(Finder *f, const ShellCommand *command);
