@@ -161,7 +161,7 @@ END
     def test_a_command_that_is_no_utf8(self):
         (self.folder / "etl.crontab").write_bytes(b'0 2 * * * echo "\xe9\\n" \x01 # x\n')
         self.jobs("crontab=etl.crontab")
-        self.assertIn('    # runs: echo "\ufffd\\n"   # x\n', self.written)
+        self.assertIn('    # runs: echo "\ufffd\\n" ? # x\n', self.written)
         fault = self.tidegate("plan", self.spec(SPEC, production="production: none"), code=USAGE)
         self.assertIn("neither what it writes nor what it reads", fault.err)
 
