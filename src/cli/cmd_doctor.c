@@ -231,10 +231,10 @@ static void look_at_job(Finder *finder, const char *name, const SpecSchedule *wh
 static void look_at_tables(Finder *finder, const SpecJob *job, const SpecTexts *tables, const char *how) {
   Session *session = finder->session;
   for (size_t i = 0; i < tables->n; i++) {
-    TableFacts table;
+    TableKind kind;
     Error cause;
-    const char *name = tables->items[i].text;
-    if (session->engine->ops->describe_table(session->engine, &session->arena, name, &table, &cause) ||
+    const char *spelled, *name = tables->items[i].text;
+    if (session->engine->ops->find_table(session->engine, &session->arena, name, &spelled, &kind, &cause) ||
         cause.code != ERR_NOT_FOUND)
       continue;
     tell(finder, HEALTH_NOTE, arena_printf(&session->arena, "job %s", job->name.text),

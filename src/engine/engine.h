@@ -431,6 +431,9 @@ typedef struct EngineOps {
    * at `since` or later. NULL where there is no such thing. */
   bool (*cron_jobs)(Engine *, Arena *, Instant since, CronFacts *ret, Error *);
   bool (*list_tables)(Engine *, Arena *, const char *const **ret, size_t *ret_n, Error *);
+  /* What a person means by the name: how the engine spells it, and its kind, as describe_table says them, without the
+   * rest of it. ERR_NOT_FOUND when there is no such table or view. */
+  bool (*find_table)(Engine *, Arena *, const char *name, const char **ret_name, TableKind *ret_kind, Error *);
   /* ERR_NOT_FOUND when there is no such table or view. */
   bool (*describe_table)(Engine *, Arena *, const char *name, TableFacts *ret, Error *);
   /* Parses and resolves; runs nothing. ERR_SPEC with *ret_offset = byte of the fault (−1: unknown) for SQL that is

@@ -56,11 +56,12 @@ static bool is_misspelt(const Resolver *resolver, const char *written, const cha
 /* Only of jobs that concern the backfill, or would by another spelling: others may work in another database. */
 static void warn_of_table(Resolver *resolver, const SpecJob *job, bool concerned, const char *written,
                           const char *how) {
-  TableFacts table;
+  const char *name, *nearest = NULL;
+  TableKind kind;
   Error cause;
-  const char *nearest = NULL;
+  if (strcmp(written, resolver->plan->shape.table) == 0) return;
   if (!is_misspelt(resolver, written, &nearest) && !concerned) return;
-  if (resolver->engine->ops->describe_table(resolver->engine, resolver->arena, written, &table, &cause) ||
+  if (resolver->engine->ops->find_table(resolver->engine, resolver->arena, written, &name, &kind, &cause) ||
       cause.code != ERR_NOT_FOUND)
     return;
   plan_warn(resolver->arena, resolver->plan,

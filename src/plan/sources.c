@@ -13,12 +13,11 @@
 static bool spell_declared(Arena *arena, Engine *engine, const Spec *spec, const char ***ret, Error *err) {
   const char **names = arena_array(arena, spec->n_sources, sizeof *names);
   for (size_t i = 0; i < spec->n_sources; i++) {
-    TableFacts facts;
+    TableKind kind;
     Error missing;
     names[i] = spec->sources[i].table.text;
-    if (engine->ops->describe_table(engine, arena, names[i], &facts, &missing)) {
-      names[i] = facts.name;
-    } else if (missing.code != ERR_NOT_FOUND) {
+    if (!engine->ops->find_table(engine, arena, names[i], &names[i], &kind, &missing) &&
+        missing.code != ERR_NOT_FOUND) {
       *err = missing;
       return false;
     }
@@ -46,15 +45,16 @@ static void add_source(Resolver *resolver, const char *table, const SpecSource *
 /* A view's dates are counted only when a person names its date column; the tables that it reads stand in the list too.
  */
 static bool is_countable(Resolver *resolver, const char *table, bool declared, bool *ret, Error *err) {
-  TableFacts facts;
+  const char *name;
+  TableKind kind;
   Error missing;
   *ret = false;
-  if (!resolver->engine->ops->describe_table(resolver->engine, resolver->arena, table, &facts, &missing)) {
+  if (!resolver->engine->ops->find_table(resolver->engine, resolver->arena, table, &name, &kind, &missing)) {
     if (missing.code == ERR_NOT_FOUND) return true; /* a table-valued function */
     *err = missing;
     return false;
   }
-  *ret = declared || facts.kind == TABLE_ORDINARY || facts.kind == TABLE_VIRTUAL;
+  *ret = declared || kind == TABLE_ORDINARY || kind == TABLE_VIRTUAL;
   return true;
 }
 

@@ -8,8 +8,10 @@ static const char doing[] = "writing down a verdict";
 
 static bool is_there(PgEngine *engine, bool *ret, Error *err) {
   int64_t tables;
+  if (engine->verdicts) return *ret = true;
   if (!pg_number(engine, sql_audit_there, (const char *const[]){engine->schema}, 1, &tables, doing, err)) return false;
   *ret = tables > 0;
+  engine->verdicts = *ret && !engine->transaction;
   return true;
 }
 

@@ -62,12 +62,17 @@ static void read_name(Arena *arena, const char *text, NamePart *ret_schema, Name
   *ret_name = ok && *at == '\0' ? parts[two] : (NamePart){text, text};
 }
 
-bool catalog_find(PgEngine *engine, Arena *arena, const char *name, const char **ret, Error *err) {
+static bool find(PgEngine *engine, Arena *arena, const char *name, const char *more, PGresult **ret, Error *err) {
   NamePart schema, table;
-  PG_SCOPED result = NULL;
   read_name(arena, name, &schema, &table);
-  const char *values[] = {schema.read, schema.written, table.read, table.written, name};
-  if (!pg_query(engine, sql_facts_find, values, 5, &result, doing, err)) return false;
+  const char *values[] = {schema.read, schema.written, table.read, table.written, name, engine->schema};
+  return pg_query(engine, sql_fill(arena, sql_facts_find, "more", more, NULL), values, sizeof values / sizeof *values,
+                  ret, doing, err);
+}
+
+bool catalog_find(PgEngine *engine, Arena *arena, const char *name, const char **ret, Error *err) {
+  PG_SCOPED result = NULL;
+  if (!find(engine, arena, name, "", &result, err)) return false;
   *ret = PQntuples(result) == 0 ? NULL : pg_text(arena, result, 0, 0);
   return true;
 }
@@ -89,15 +94,53 @@ bool catalog_must_find(PgEngine *engine, Arena *arena, const char *name, const c
   return *ret != NULL || not_there(engine, arena, name, err);
 }
 
+bool pg_find_table(Engine *base, Arena *arena, const char *name, const char **ret_name, TableKind *ret_kind,
+                   Error *err) {
+  PG_SCOPED result = NULL;
+  if (!find(pg_engine(base), arena, name, "", &result, err)) return false;
+  if (PQntuples(result) == 0) return not_there(pg_engine(base), arena, name, err);
+  *ret_name = pg_text(arena, result, 0, PQfnumber(result, "name"));
+  *ret_kind = catalog_kind(result);
+  return true;
+}
+
 bool catalog_query(PgEngine *engine, const char *sql, const char *oid, const char *second, PGresult **ret, Error *err) {
   return pg_query(engine, sql, (const char *[]){oid, second}, second == NULL ? 1 : 2, ret, doing, err);
 }
 
 /* ---- the table's parts ------------------------------------------------------------------------------------------ */
 
-static bool read_columns(PgEngine *engine, Arena *arena, const char *oid, TableFacts *facts, Error *err) {
+/* A table while it is read. */
+typedef struct Reading {
+  PgEngine *engine;
+  Arena *arena;
+  const char *oid;
+  PGresult *relation; /* the row of sql_facts_relation */
+  TableFacts facts;
+} Reading;
+
+static bool ask(const Reading *reading, const char *sql, const char *second, PGresult **ret, Error *err) {
+  return catalog_query(reading->engine, sql, reading->oid, second, ret, err);
+}
+
+static bool has(const Reading *reading, const char *what) {
+  return pg_bool(reading->relation, 0, PQfnumber(reading->relation, what));
+}
+
+static bool read_relation(Reading *reading, Error *err) {
+  if (!ask(reading, sql_facts_relation, reading->engine->schema, &reading->relation, err)) return false;
+  if (PQntuples(reading->relation) == 0)
+    return error_set(err, ERR_NOT_FOUND, "the table was dropped while it was looked at");
+  reading->facts.name = pg_text(reading->arena, reading->relation, 0, PQfnumber(reading->relation, "name"));
+  reading->facts.autoincrement = has(reading, "autoincrement");
+  reading->facts.has_checks = has(reading, "has_checks");
+  return true;
+}
+
+static bool read_columns(Reading *reading, Error *err) {
+  Arena *arena = reading->arena;
   PG_SCOPED result = NULL;
-  if (!catalog_query(engine, sql_facts_columns, oid, NULL, &result, err)) return false;
+  if (!ask(reading, sql_facts_columns, NULL, &result, err)) return false;
   int n = PQntuples(result);
   ColumnFacts *columns = arena_array(arena, (size_t)n, sizeof *columns);
   for (int i = 0; i < n; i++)
@@ -107,14 +150,15 @@ static bool read_columns(PgEngine *engine, Arena *arena, const char *oid, TableF
                                .generated = pg_bool(result, i, 3),
                                .has_default = pg_bool(result, i, 4),
                                .primary = (int)pg_int(result, i, 5)};
-  facts->columns = columns;
-  facts->n_columns = (size_t)n;
+  reading->facts.columns = columns;
+  reading->facts.n_columns = (size_t)n;
   return true;
 }
 
-static bool read_indexes(PgEngine *engine, Arena *arena, const char *oid, TableFacts *facts, Error *err) {
+static bool read_indexes(Reading *reading, Error *err) {
+  Arena *arena = reading->arena;
   PG_SCOPED result = NULL;
-  if (!catalog_query(engine, sql_facts_indexes, oid, NULL, &result, err)) return false;
+  if (!ask(reading, sql_facts_indexes, NULL, &result, err)) return false;
   int n = PQntuples(result);
   IndexFacts *indexes = arena_array(arena, (size_t)n, sizeof *indexes);
   for (int i = 0; i < n; i++) {
@@ -124,14 +168,16 @@ static bool read_indexes(PgEngine *engine, Arena *arena, const char *oid, TableF
                               .expression = pg_bool(result, i, 3)};
     indexes[i].columns = pg_array(arena, pg_peek(result, i, 4), &indexes[i].n);
   }
-  facts->indexes = indexes;
-  facts->n_indexes = (size_t)n;
+  reading->facts.indexes = indexes;
+  reading->facts.n_indexes = (size_t)n;
   return true;
 }
 
-static bool read_triggers(PgEngine *engine, Arena *arena, const char *oid, TableFacts *facts, Error *err) {
+static bool read_triggers(Reading *reading, Error *err) {
+  Arena *arena = reading->arena;
   PG_SCOPED result = NULL;
-  if (!catalog_query(engine, sql_facts_triggers, oid, NULL, &result, err)) return false;
+  if (!has(reading, "has_triggers")) return true;
+  if (!ask(reading, sql_facts_triggers, NULL, &result, err)) return false;
   int n = PQntuples(result);
   TriggerFacts *triggers = arena_array(arena, (size_t)n, sizeof *triggers);
   for (int i = 0; i < n; i++)
@@ -139,15 +185,17 @@ static bool read_triggers(PgEngine *engine, Arena *arena, const char *oid, Table
                                  .on_insert = pg_bool(result, i, 1),
                                  .on_update = pg_bool(result, i, 2),
                                  .on_delete = pg_bool(result, i, 3)};
-  facts->triggers = triggers;
-  facts->n_triggers = (size_t)n;
+  reading->facts.triggers = triggers;
+  reading->facts.n_triggers = (size_t)n;
   return true;
 }
 
-static bool read_foreign_keys(PgEngine *engine, Arena *arena, const char *oid, const char *side,
-                              const ForeignKeyFacts **ret, size_t *ret_n, Error *err) {
+static bool read_foreign_keys(Reading *reading, const char *side, const ForeignKeyFacts **ret, size_t *ret_n,
+                              Error *err) {
+  Arena *arena = reading->arena;
   PG_SCOPED result = NULL;
-  if (!catalog_query(engine, sql_facts_foreign_keys, oid, side, &result, err)) return false;
+  if (!has(reading, "has_keys")) return true;
+  if (!ask(reading, sql_facts_foreign_keys, side, &result, err)) return false;
   int n = PQntuples(result);
   ForeignKeyFacts *keys = arena_array(arena, (size_t)n, sizeof *keys);
   for (int i = 0; i < n; i++) {
@@ -162,51 +210,53 @@ static bool read_foreign_keys(PgEngine *engine, Arena *arena, const char *oid, c
   return true;
 }
 
-static bool read_definition(PgEngine *engine, Arena *arena, const char *oid, TableFacts *facts, Error *err) {
+static bool read_definition(Reading *reading, Error *err) {
+  static const struct {
+    const char *what, *sql;
+  } parts[] = {{"has_types", sql_facts_definition_types},       {"has_keys", sql_facts_definition_children},
+               {"has_triggers", sql_facts_definition_triggers}, {"has_rules", sql_facts_definition_rules},
+               {"has_policies", sql_facts_definition_policies}, {"published", sql_facts_definition_publications}};
   PG_SCOPED result = NULL;
-  if (!catalog_query(engine, sql_facts_definition, oid, NULL, &result, err)) return false;
-  facts->definition = pg_text(arena, result, 0, 0);
+  BUF_SCOPED more = {0};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if (has(reading, parts[i].what)) buf_printf(&more, "%s\n", parts[i].sql);
+  const char *sql = sql_fill(reading->arena, sql_facts_definition, "more", buf_text(&more), NULL);
+  if (!ask(reading, sql, NULL, &result, err)) return false;
+  reading->facts.definition = pg_text(reading->arena, result, 0, 0);
   return true;
-}
-
-static bool read_relation(PgEngine *engine, Arena *arena, const char *oid, TableFacts *facts, Error *err) {
-  PG_SCOPED result = NULL;
-  if (!catalog_query(engine, sql_facts_relation, oid, engine->schema, &result, err)) return false;
-  if (PQntuples(result) == 0) return error_set(err, ERR_NOT_FOUND, "the table was dropped while it was looked at");
-  facts->name = pg_text(arena, result, 0, PQfnumber(result, "name"));
-  facts->autoincrement = pg_bool(result, 0, PQfnumber(result, "autoincrement"));
-  facts->has_checks = pg_bool(result, 0, PQfnumber(result, "has_checks"));
-  return catalog_judge(engine, arena, oid, result, facts, err);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
+static bool read_table(Reading *reading, Error *err) {
+  TableFacts *facts = &reading->facts;
+  return read_relation(reading, err) && read_columns(reading, err) &&
+         catalog_judge(reading->engine, reading->arena, reading->oid, reading->relation, facts, err) &&
+         read_indexes(reading, err) && read_triggers(reading, err) &&
+         read_foreign_keys(reading, "incoming", &facts->incoming, &facts->n_incoming, err) &&
+         read_foreign_keys(reading, "outgoing", &facts->outgoing, &facts->n_outgoing, err) &&
+         read_definition(reading, err);
+}
+
 bool pg_describe_table(Engine *base, Arena *arena, const char *name, TableFacts *ret, Error *err) {
-  PgEngine *engine = pg_engine(base);
-  const char *oid;
-  TableFacts facts = {0};
-  if (!catalog_must_find(engine, arena, name, &oid, err) || !read_relation(engine, arena, oid, &facts, err) ||
-      !read_columns(engine, arena, oid, &facts, err) || !read_indexes(engine, arena, oid, &facts, err) ||
-      !read_triggers(engine, arena, oid, &facts, err) ||
-      !read_foreign_keys(engine, arena, oid, "incoming", &facts.incoming, &facts.n_incoming, err) ||
-      !read_foreign_keys(engine, arena, oid, "outgoing", &facts.outgoing, &facts.n_outgoing, err) ||
-      !read_definition(engine, arena, oid, &facts, err))
-    return false;
-  *ret = facts;
-  return true;
+  Reading reading = {.engine = pg_engine(base), .arena = arena};
+  bool ok = catalog_must_find(reading.engine, arena, name, &reading.oid, err) && read_table(&reading, err);
+  PQclear(reading.relation);
+  if (ok) *ret = reading.facts;
+  return ok;
 }
 
 bool pg_object_identity(Engine *base, Arena *arena, const char *name, const char **ret, Error *err) {
-  PgEngine *engine = pg_engine(base);
   PG_SCOPED result = NULL;
   BUF_SCOPED text = {0};
-  const char *oid;
-  if (!catalog_find(engine, arena, name, &oid, err)) return false;
+  if (!find(pg_engine(base), arena, name, sql_facts_find_marker, &result, err)) return false;
   *ret = NULL;
-  if (oid == NULL) return true;
-  if (!catalog_query(engine, sql_facts_object, oid, NULL, &result, err)) return false;
   if (PQntuples(result) == 0) return true;
-  for (int i = 0; i < 3; i++) buf_append(&text, PQgetvalue(result, 0, i), (size_t)PQgetlength(result, 0, i) + 1);
+  const char *const parts[] = {"oid", "relkind", "marker"};
+  for (int i = 0; i < 3; i++) {
+    int column = PQfnumber(result, parts[i]);
+    buf_append(&text, PQgetvalue(result, 0, column), (size_t)PQgetlength(result, 0, column) + 1);
+  }
   char hex[33];
   hash_hex(buf_text(&text), text.len, hex);
   *ret = arena_strdup(arena, hex);

@@ -13,8 +13,10 @@ bool catalog_must_find(PgEngine *, Arena *, const char *name, const char **ret, 
 /* Runs one of the statements of facts.sql for a table; `second` is its $2, NULL: it has none. */
 bool catalog_query(PgEngine *, const char *sql, const char *oid, const char *second, PGresult **ret, Error *);
 
-/* refusal.c: why rows of a table cannot be corrected, from the row of sql_facts_relation, into kind, refusal, way_out
- * and lacks. */
+/* refusal.c: the kind of what a row of sql_facts_find or sql_facts_relation tells of. */
+TableKind catalog_kind(const PGresult *row);
+/* refusal.c: why rows of a table cannot be corrected, from the row of sql_facts_relation and the facts'
+ * columns, into kind, refusal, way_out and lacks. */
 bool catalog_judge(PgEngine *, Arena *, const char *oid, const PGresult *relation, TableFacts *, Error *);
 
 #endif

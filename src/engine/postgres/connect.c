@@ -193,7 +193,7 @@ bool pg_connect(PgEngine *engine, Error *err) {
       own_timeout ? ""
                   : arena_printf(&arena, "%d", engine->connect_seconds > 0 ? engine->connect_seconds : CONNECT_SECONDS);
   PQfinish(engine->conn);
-  engine->transaction = engine->dismissed = false;
+  engine->transaction = engine->dismissed = engine->ledger = engine->verdicts = false;
   engine->conn = open_connection(engine->url, timeout);
   PQsetNoticeReceiver(engine->conn, take_note, engine);
   if (PQstatus(engine->conn) != CONNECTION_OK) {

@@ -1,16 +1,38 @@
 #include "engine/postgres/catalog_int.h"
 #include "engine/postgres/postgres_sql.h"
 
+/* The statement for those kinds of which there may be any; NULL: of none. */
+static const char *statement(Arena *arena, const PGresult *kinds) {
+  static const struct {
+    const char *kind, *sql;
+  } parts[] = {
+      {"readers", sql_facts_dependents_readers},           {"readers", sql_facts_dependents_rules},
+      {"triggers", sql_facts_dependents_triggers},         {"routines", sql_facts_dependents_routines},
+      {"children", sql_facts_dependents_children},         {"policies", sql_facts_dependents_policies},
+      {"publications", sql_facts_dependents_publications}, {"foreign_tables", sql_facts_dependents_foreign_tables}};
+  BUF_SCOPED text = {0};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if (pg_bool(kinds, 0, PQfnumber(kinds, parts[i].kind)))
+      buf_printf(&text, "%s%s", text.len == 0 ? "" : "\nUNION ALL\n", parts[i].sql);
+  return text.len == 0 ? NULL : sql_fill(arena, sql_facts_dependents, "kinds", buf_text(&text), NULL);
+}
+
 bool pg_dependents(Engine *base, Arena *arena, const char *table, const char **ret_schema, const DependentFacts **ret,
                    size_t *ret_n, Error *err) {
   PgEngine *engine = pg_engine(base);
+  PG_SCOPED kinds = NULL;
   PG_SCOPED result = NULL;
   const char *oid;
   if (!catalog_must_find(engine, arena, table, &oid, err) ||
-      !catalog_query(engine, sql_facts_dependents, oid, engine->schema, &result, err))
+      !catalog_query(engine, sql_facts_dependent_kinds, oid, NULL, &kinds, err))
     return false;
-  if (PQntuples(result) == 0) return error_set(err, ERR_NOT_FOUND, "'%s' was dropped just now", table);
-  size_t n = (size_t)PQntuples(result) - 1; /* the last is the table itself */
+  if (PQntuples(kinds) == 0) return error_set(err, ERR_NOT_FOUND, "'%s' was dropped just now", table);
+  const char *sql = statement(arena, kinds);
+  *ret_schema = pg_text(arena, kinds, 0, PQfnumber(kinds, "schema"));
+  *ret_n = 0;
+  if (sql == NULL) return true;
+  if (!catalog_query(engine, sql, oid, engine->schema, &result, err)) return false;
+  size_t n = (size_t)PQntuples(result);
   DependentFacts *found = arena_array(arena, n, sizeof *found);
   for (size_t i = 0; i < n; i++)
     found[i] = (DependentFacts){.name = pg_text(arena, result, (int)i, 0),
@@ -19,7 +41,6 @@ bool pg_dependents(Engine *base, Arena *arena, const char *table, const char **r
                                 .needs = pg_text(arena, result, (int)i, 3),
                                 .through = pg_bool(result, (int)i, 4),
                                 .schema = pg_text(arena, result, (int)i, 5)};
-  *ret_schema = pg_text(arena, result, (int)n, 5);
   *ret = found;
   *ret_n = n;
   return true;

@@ -12,8 +12,11 @@ ORDER BY n.nspname <> current_schema(), n.nspname, c.relname
 
 -- name: find
 -- The relation that a person means. $1: its schema as SQL reads it, NULL: the search path's; $2: the same as written;
--- $3, $4: its name likewise; $5: the whole text, for a name that needs quotes and has none. The reading of SQL wins.
-SELECT c.oid
+-- $3, $4: its name likewise; $5: the whole text, for a name that needs quotes and has none; $6: the schema of the
+-- ledger. The reading of SQL wins. Its oid, how SQL spells it, and what tells its kind, as in `relation`; {more}: further
+-- columns.
+SELECT c.oid, c.oid::regclass::text AS name, c.relkind, c.relpersistence = 't' AS temporary,
+  n.nspname ~ '^pg_(?!temp)' OR n.nspname IN ('information_schema', $6) AS system{more}
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 CROSS JOIN LATERAL (SELECT CASE
     WHEN c.relname = $3 AND ($1::text IS NULL AND pg_table_is_visible(c.oid) OR n.nspname = $1) THEN 1
@@ -32,40 +35,52 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND lower(c.relname) IN ($1, lower(
   AND has_schema_privilege(n.oid, 'USAGE')
 
 -- name: relation
--- The table as a whole and what stands in the way of correcting rows of it; a NULL or false: nothing. $2: the schema of
--- the ledger. names_alike: columns that are one when a prefix of four letters takes the last of their 63 bytes.
+-- The table as a whole. $2: the schema of the ledger. What the planner need not be asked for where there is nothing of
+-- the kind is told by what follows has_checks: in a fresh session planning takes longer than running.
 SELECT c.oid::regclass::text AS name, c.relkind, c.relpersistence = 't' AS temporary,
   n.nspname ~ '^pg_(?!temp)' OR n.nspname IN ('information_schema', $2) AS system,
-  (SELECT string_agg(i.inhrelid::regclass::text, ', ' ORDER BY i.inhrelid::regclass::text)
+  row_security_active(c.oid) AS row_security,
+  has_schema_privilege(n.oid, 'USAGE') AS may_enter,
+  has_table_privilege(c.oid, 'SELECT') AS may_read,
+  nullif(concat_ws(', ', CASE WHEN NOT has_table_privilege(c.oid, 'INSERT') THEN 'INSERT' END,
+    CASE WHEN NOT has_table_privilege(c.oid, 'UPDATE') THEN 'UPDATE' END,
+    CASE WHEN NOT has_table_privilege(c.oid, 'DELETE') THEN 'DELETE' END), '') AS lacks,
+  current_user AS role,
+  EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped AND a.attidentity <> '')
+  OR EXISTS (SELECT FROM pg_depend d JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
+    WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid AND d.refobjsubid > 0 AND d.deptype = 'a'
+    AND d.classid = 'pg_class'::regclass) AS autoincrement,
+  c.relkind = 'p' OR c.relispartition OR c.relchecks > 0
+  OR EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid
+    AND (i.indisexclusion OR i.indexprs IS NOT NULL OR i.indpred IS NOT NULL))
+  OR EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type e ON e.oid = t.typelem
+    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    AND (a.attgenerated <> '' OR t.typtype = 'd' OR e.typtype = 'd')) AS has_checks,
+  c.relkind IN ('p', 'f') OR c.relhassubclass OR c.relhasrules AS has_obstacles, c.relhasrules AS has_rules,
+  EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    AND a.atttypid >= 10000) AS has_types,
+  c.relkind = 'p' OR c.relhastriggers AS has_triggers,
+  c.relkind = 'p' OR EXISTS (SELECT FROM pg_constraint k WHERE k.contype = 'f' AND c.oid IN (k.conrelid, k.confrelid)) AS has_keys,
+  EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid) AS has_policies,
+  EXISTS (SELECT FROM pg_publication) AS published
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.oid = $1
+
+-- name: obstacles
+-- What may stand in the way of correcting rows, where `relation` leaves room for it; NULL: nothing. names_alike: columns
+-- that are one when a prefix of four letters takes the last of their 63 bytes.
+SELECT (SELECT string_agg(i.inhrelid::regclass::text, ', ' ORDER BY i.inhrelid::regclass::text)
    FROM pg_inherits i WHERE i.inhparent = c.oid AND c.relkind = 'r') AS heirs,
   (SELECT string_agg(t.relid::text, ', ' ORDER BY t.relid::text)
    FROM pg_partition_tree(c.oid) t JOIN pg_class p ON p.oid = t.relid WHERE p.relkind = 'f' AND c.relkind = 'p') AS far_partitions,
   (SELECT string_agg(w.rulename, ', ' ORDER BY w.rulename)
    FROM pg_rewrite w WHERE w.ev_class = c.oid AND w.ev_type IN ('2', '3', '4') AND w.ev_enabled IN ('O', 'A')) AS rules,
-  row_security_active(c.oid) AS row_security,
   (SELECT string_agg(s.srvname, ', ') FROM pg_foreign_table f JOIN pg_foreign_server s ON s.oid = f.ftserver
    WHERE f.ftrelid = c.oid) AS server,
-  has_schema_privilege(n.oid, 'USAGE') AS may_enter,
-  has_table_privilege(c.oid, 'SELECT') AS may_read,
-  (SELECT string_agg(p, ', ' ORDER BY o) FROM unnest(ARRAY['INSERT', 'UPDATE', 'DELETE']) WITH ORDINALITY AS u (p, o)
-   WHERE NOT has_table_privilege(c.oid, p)) AS lacks,
-  EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped
-    AND (a.attidentity <> '' OR EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_class'::regclass
-      AND d.refobjid = c.oid AND d.refobjsubid = a.attnum AND d.deptype = 'a' AND d.classid = 'pg_class'::regclass
-      AND d.objid IN (SELECT oid FROM pg_class WHERE relkind = 'S')))) AS autoincrement,
-  c.relkind = 'p' OR c.relispartition
-  OR EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype IN ('c', 'x'))
-  OR EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL))
-  OR EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type e ON e.oid = t.typelem
-    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    AND (a.attgenerated <> '' OR t.typtype = 'd' OR e.typtype = 'd')) AS has_checks,
-  (SELECT min(a.attname) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    AND a.attname::text ~ '^tidegate_') AS own_names,
   (SELECT min(names) FROM (SELECT string_agg(a.attname, ', ' ORDER BY a.attnum) AS names FROM pg_attribute a
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    GROUP BY ('old_' || a.attname)::name HAVING count(*) > 1) AS alike) AS names_alike,
-  current_user AS role
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    GROUP BY ('old_' || a.attname)::name HAVING count(*) > 1) AS alike) AS names_alike
+FROM pg_class c
 WHERE c.oid = $1
 
 -- name: publications
@@ -160,7 +175,8 @@ ORDER BY 1, 2, k.conname
 -- name: definition
 -- Everything that makes the table what it is, a line a thing, in an order that does not depend on when it was made. Left
 -- out are privileges (granting what a swap needs must not undo the plan) and which partitions there are (the daily job
--- adds some while a backfill runs): what a partition alone has is in it.
+-- adds some while a backfill runs): what a partition alone has is in it. {more}: those of the parts below of which the
+-- table has any.
 WITH RECURSIVE tree AS (SELECT relid FROM pg_partition_tree($1) UNION SELECT $1::oid),
 kind AS (
   SELECT t.oid, t.typtype, t.typbasetype, t.typelem FROM pg_type t
@@ -184,51 +200,81 @@ line (part, text) AS (
   LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
   WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped
   UNION ALL
-  SELECT 4, format('type %s %s', t.oid::regtype, CASE t.typtype
-      WHEN 'e' THEN (SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid)
-      ELSE format('%s NOT NULL %s default %s', format_type(t.typbasetype, t.typtypmod), t.typnotnull, t.typdefault) END)
-    || coalesce((SELECT string_agg(' ' || pg_get_constraintdef(k.oid), '' ORDER BY k.conname) FROM pg_constraint k WHERE k.contypid = t.oid), '')
-  FROM kind k JOIN pg_type t ON t.oid = k.oid WHERE t.typtype IN ('d', 'e')
-  UNION ALL
   SELECT 5, format('constraint %s %s %s', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid))
     || CASE WHEN k.convalidated THEN '' ELSE ' NOT VALID' END
   FROM pg_constraint k WHERE k.conrelid IN (SELECT relid FROM tree) AND k.contype NOT IN ('n', 't')
     AND (k.conrelid = $1 OR k.conparentid = 0 AND k.conislocal)
   UNION ALL
-  SELECT 6, format('child %s %s %s', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid))
-  FROM pg_constraint k WHERE k.contype = 'f' AND k.confrelid IN (SELECT relid FROM tree) AND (k.confrelid = $1 OR k.conparentid = 0)
-  UNION ALL
   SELECT 7, format('index %s valid %s', pg_get_indexdef(i.indexrelid), i.indisvalid)
   FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
   WHERE i.indrelid = $1 OR i.indrelid IN (SELECT relid FROM tree) AND NOT c.relispartition
+{more})
+SELECT string_agg(text, E'\n' ORDER BY part, text COLLATE "C") || E'\n' FROM line
+
+-- name: definition_types
+  UNION ALL
+  SELECT 4, format('type %s %s', t.oid::regtype, CASE t.typtype
+      WHEN 'e' THEN (SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid)
+      ELSE format('%s NOT NULL %s default %s', format_type(t.typbasetype, t.typtypmod), t.typnotnull, t.typdefault) END)
+    || coalesce((SELECT string_agg(' ' || pg_get_constraintdef(k.oid), '' ORDER BY k.conname) FROM pg_constraint k WHERE k.contypid = t.oid), '')
+  FROM kind k JOIN pg_type t ON t.oid = k.oid WHERE t.typtype IN ('d', 'e')
+
+-- name: definition_children
+  UNION ALL
+  SELECT 6, format('child %s %s %s', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid))
+  FROM pg_constraint k WHERE k.contype = 'f' AND k.confrelid IN (SELECT relid FROM tree) AND (k.confrelid = $1 OR k.conparentid = 0)
+
+-- name: definition_triggers
   UNION ALL
   SELECT 8, format('trigger %s %s %s', t.tgrelid::regclass, t.tgenabled, pg_get_triggerdef(t.oid))
   FROM pg_trigger t LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint
   WHERE (t.tgconstraint = 0 OR k.contype = 't') AND t.tgrelid IN (SELECT relid FROM tree)
     AND (t.tgrelid = $1 OR t.tgparentid = 0 OR t.tgenabled <> (SELECT p.tgenabled FROM pg_trigger p WHERE p.oid = t.tgparentid))
+
+-- name: definition_rules
   UNION ALL
   SELECT 9, format('rule %s %s', ev_enabled, pg_get_ruledef(oid)) FROM pg_rewrite WHERE ev_class = $1
+
+-- name: definition_policies
   UNION ALL
   SELECT 10, format('policy %s %s %s to %s using %s check %s', p.polname, p.polcmd, p.polpermissive,
     (SELECT string_agg(CASE r WHEN 0 THEN 'public' ELSE pg_get_userbyid(r) END, ', ' ORDER BY r) FROM unnest(p.polroles) AS r),
     pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid))
   FROM pg_policy p WHERE p.polrelid = $1
+
+-- name: definition_publications
   UNION ALL
   SELECT DISTINCT 11, format('publication %s', t.pubname)
   FROM pg_publication_tables t JOIN pg_class c ON c.relname = t.tablename
   JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = t.schemaname
-  WHERE c.oid IN (SELECT relid FROM tree UNION SELECT relid FROM pg_partition_ancestors($1)))
-SELECT string_agg(text, E'\n' ORDER BY part, text COLLATE "C") || E'\n' FROM line
+  WHERE c.oid IN (SELECT relid FROM tree UNION SELECT relid FROM pg_partition_ancestors($1))
 
--- name: object
--- What tells a table from another of its name: made anew it has another oid, and the marker in its comment is ours.
-SELECT c.oid::text, c.relkind::text, coalesce(obj_description(c.oid, 'pg_class'), '') FROM pg_class c WHERE c.oid = $1
+-- name: find_marker
+-- With its oid and kind, what tells a table from another of its name: made anew it has another oid, and the marker in its
+-- comment is ours.
+, coalesce(obj_description(c.oid, 'pg_class'), '') AS marker
+
+-- name: dependent_kinds
+-- Which of the kinds below there may be at all: asked first, since in a fresh session planning for all of them takes
+-- longer than everything else. What is part of others, or has parts, is not looked at more closely. What somebody made has
+-- an oid from 16384 on. And the schema of the table itself.
+WITH kin AS (SELECT EXISTS (SELECT FROM pg_inherits i WHERE $1 IN (i.inhparent, i.inhrelid)) AS has)
+SELECT kin.has OR EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = $1
+    AND d.classid = 'pg_rewrite'::regclass) AS readers,
+  EXISTS (SELECT FROM pg_trigger t WHERE t.tgconstraint = 0 OR NOT t.tgisinternal) AS triggers,
+  EXISTS (SELECT FROM pg_proc p WHERE p.oid >= 16384
+    AND p.prolang NOT IN (SELECT l.oid FROM pg_language l WHERE l.lanname IN ('internal', 'c'))) AS routines,
+  EXISTS (SELECT FROM pg_constraint k WHERE k.contype = 'f' AND (kin.has OR k.confrelid = $1)) AS children,
+  EXISTS (SELECT FROM pg_policy) AS policies, EXISTS (SELECT FROM pg_publication) AS publications,
+  EXISTS (SELECT FROM pg_foreign_table) AS foreign_tables, n.nspname AS schema
+FROM kin CROSS JOIN pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1
 
 -- name: dependents
 -- Everything in the catalogue that depends on the table: name, kind, what connects it, what it needs, whether a view reads
--- it by way of other views alone, and the schema of what is a view or table. The last row, without a kind, is the table
--- itself. A view of a partition, or of what the table is a part of, reads the same rows. What is temporary is left out: it
--- goes with its session, and Tidegate makes such views itself, there and in the schema of the ledger, $2.
+-- it by way of other views alone, and the schema of what is a view or table. A view of a partition, or of what the
+-- table is a part of, reads the same rows. What is temporary is left out: it goes with its session, and Tidegate makes such
+-- views itself, there and in the schema of the ledger, $2. {kinds}: the parts below of which `dependent_kinds` says that
+-- there may be any, joined by UNION ALL.
 WITH RECURSIVE below AS (
   SELECT $1::oid AS oid UNION SELECT i.inhrelid FROM below b JOIN pg_inherits i ON i.inhparent = b.oid),
 above AS (
@@ -279,6 +325,10 @@ child (oid, action, refuses, words, through) AS (
   SELECT k.conrelid, k.confdeltype, k.confdeltype IN ('a', 'r'), k.oid, c.oid
   FROM child c JOIN pg_constraint k ON k.contype = 'f' AND k.confrelid = c.oid AND k.conparentid = 0
   WHERE c.action = 'c')
+{kinds}
+ORDER BY 2, 1, 3
+
+-- name: dependents_readers
 SELECT r.reader::regclass::text, CASE c.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END,
   CASE WHEN bool_or(r.source IN (SELECT oid FROM base))
     THEN 'reads ' || string_agg(n.words, ', ' ORDER BY n.words) FILTER (WHERE r.source IN (SELECT oid FROM base))
@@ -289,7 +339,8 @@ FROM reads r JOIN pg_class c ON c.oid = r.reader
 JOIN pg_rewrite w ON w.ev_class = r.reader AND w.ev_type = '1'
 LEFT JOIN named n ON n.classid = 'pg_rewrite'::regclass AND n.objid = w.oid AND n.source = r.source
 GROUP BY r.reader, c.relkind, c.relnamespace
-UNION ALL
+
+-- name: dependents_rules
 SELECT w.rulename, 'rule',
   CASE WHEN w.ev_class = $1 THEN 'fires' ELSE 'reads or writes ' || string_agg(DISTINCT n.words, ', ') END
   || format(' on %s of %s', CASE w.ev_type WHEN '2' THEN 'UPDATE' WHEN '3' THEN 'INSERT' ELSE 'DELETE' END, w.ev_class::regclass),
@@ -298,7 +349,8 @@ FROM pg_rewrite w JOIN named n ON n.classid = 'pg_rewrite'::regclass AND n.objid
 JOIN pg_class c ON c.oid = w.ev_class AND c.relpersistence <> 't'
 WHERE w.ev_type <> '1' AND (w.ev_class = $1 OR n.source <> w.ev_class)
 GROUP BY w.oid, w.rulename, w.ev_class, w.ev_type
-UNION ALL
+
+-- name: dependents_triggers
 SELECT t.tgname, 'trigger',
   CASE WHEN t.tgrelid IN (SELECT oid FROM below) THEN format('fires %s()', t.tgfoid::regproc)
     ELSE format('%s() %s,', t.tgfoid::regproc, f.via) END
@@ -311,9 +363,11 @@ FROM pg_trigger t LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint LEFT JOIN 
 WHERE (t.tgconstraint = 0 OR k.contype = 't') AND (t.tgrelid = $1 OR t.tgparentid = 0)
   AND (t.tgrelid = $1 OR t.tgtype & 1 <> 0 AND t.tgrelid IN (SELECT oid FROM below)
     OR f.oid IS NOT NULL AND t.tgrelid NOT IN (SELECT oid FROM below))
-UNION ALL
+
+-- name: dependents_routines
 SELECT r.oid::regprocedure::text, 'function', r.via, 'unknown', false, NULL FROM routine r
-UNION ALL
+
+-- name: dependents_children
 SELECT c.oid::regclass::text, 'foreign key', format('ON DELETE %s by %s',
     CASE k.confdeltype WHEN 'a' THEN 'NO ACTION' WHEN 'r' THEN 'RESTRICT' WHEN 'c' THEN 'CASCADE'
       WHEN 'n' THEN 'SET NULL' ELSE 'SET DEFAULT' END,
@@ -324,14 +378,17 @@ SELECT c.oid::regclass::text, 'foreign key', format('ON DELETE %s by %s',
   || CASE WHEN k.condeferrable THEN ', deferrable' ELSE '' END || coalesce(' through ' || c.through::regclass::text, ''),
   CASE WHEN c.refuses AND k.confupdtype IN ('a', 'r') THEN 'follows' ELSE 'unknown' END, false, NULL
 FROM child c JOIN pg_constraint k ON k.oid = c.words
-UNION ALL
+
+-- name: dependents_policies
 SELECT p.polname, 'policy', format('reads %s for the rows of %s', n.words, p.polrelid::regclass), 'follows', false, NULL
 FROM pg_policy p JOIN named n ON n.classid = 'pg_policy'::regclass AND n.objid = p.oid AND n.source <> p.polrelid
-UNION ALL
+
+-- name: dependents_publications
 SELECT DISTINCT t.pubname::text, 'publication', 'sends the changes on: cannot see beyond', 'unknown', false, NULL
 FROM base b JOIN pg_class c ON c.oid = b.oid JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_publication_tables t ON t.schemaname = n.nspname AND t.tablename = c.relname
-UNION ALL
+
+-- name: dependents_foreign_tables
 SELECT c.oid::regclass::text, 'foreign table', format('has its name on the server %s: cannot see beyond', s.srvname), 'unknown', false, m.nspname
 FROM pg_foreign_table f JOIN pg_class c ON c.oid = f.ftrelid JOIN pg_foreign_server s ON s.oid = f.ftserver
 JOIN pg_namespace m ON m.oid = c.relnamespace
@@ -339,9 +396,6 @@ JOIN pg_class t ON t.oid = $1 JOIN pg_namespace n ON n.oid = t.relnamespace
 CROSS JOIN LATERAL (SELECT max(option_value) FILTER (WHERE option_name = 'table_name') AS relation,
   max(option_value) FILTER (WHERE option_name = 'schema_name') AS schema FROM pg_options_to_table(f.ftoptions)) AS o
 WHERE c.oid <> t.oid AND coalesce(o.relation, c.relname) = t.relname AND coalesce(o.schema, m.nspname) = n.nspname
-UNION ALL
-SELECT c.relname, NULL, NULL, NULL, NULL, n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1
-ORDER BY 2, 1, 3
 
 -- name: view_reads
 -- What the views and materialized views read: view, kind, the table or view read, and which of its columns, NULL where a

@@ -81,11 +81,13 @@ static bool check_version(PgEngine *engine, Error *err) {
 bool pg_ledger_exists(Engine *base, bool *ret, Error *err) {
   PgEngine *engine = pg_engine(base);
   int64_t tables = 0;
+  if (engine->ledger) return *ret = true;
   if (!pg_number(engine, sql_ledger_exists, (const char *const[]){engine->schema}, 1, &tables, "looking for the ledger",
                  err))
     return false;
   if (tables > 0 && !check_version(engine, err)) return false;
   *ret = tables > 0;
+  engine->ledger = *ret && !engine->transaction;
   return true;
 }
 

@@ -17,7 +17,7 @@ bool libpq_load(Error *err) {
   };
   Libpq found;
   if (library != NULL) return true;
-  void *opened = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
+  void *opened = dlopen("libpq.so.5", RTLD_LAZY | RTLD_LOCAL);
   if (opened == NULL) {
     error_set(err, ERR_DATABASE, "PostgreSQL is reached by its library libpq, which is not on this machine");
     return error_hint(err, "install it (Debian: libpq5)");

@@ -49,6 +49,7 @@ static const EngineOps postgres_ops = {
     .health = pg_health,
     .cron_jobs = pg_cron_jobs,
     .list_tables = pg_list_tables,
+    .find_table = pg_find_table,
     .describe_table = pg_describe_table,
     .describe_query = pg_describe_query,
     .describe_condition = pg_describe_condition,

@@ -24,6 +24,7 @@ typedef struct PgEngine {
   double deadline;            /* monotonic seconds after which a running statement is cancelled; 0: none */
   bool writer_open;           /* a writer's transaction is open: its loss is not mended by reconnecting */
   bool transaction;           /* one is open, or was when the connection was lost (exec.c keeps it) */
+  bool ledger, verdicts;      /* their tables were seen on this connection, by something that no rollback undoes */
   bool dismissed;             /* the server said that it ends the connection */
   char sqlstate[6];           /* of the last failed statement */
   char recovered[32];         /* when the server last came out of a crash, as it was when the connection was made */
@@ -127,6 +128,7 @@ bool pg_health(Engine *, Arena *, const char *const *, size_t, const HealthFact 
 bool pg_cron_jobs(Engine *, Arena *, Instant, CronFacts *, Error *);
 /* catalog.c, dependents.c, grants.c */
 bool pg_list_tables(Engine *, Arena *, const char *const **, size_t *, Error *);
+bool pg_find_table(Engine *, Arena *, const char *, const char **, TableKind *, Error *);
 bool pg_describe_table(Engine *, Arena *, const char *, TableFacts *, Error *);
 bool pg_dependents(Engine *, Arena *, const char *, const char **, const DependentFacts **, size_t *, Error *);
 bool pg_view_reads(Engine *, Arena *, const ReadFacts **, size_t *, Error *);

@@ -45,7 +45,8 @@ SELECT 'pg_catalog.pg_rewrite'::regclass::oid, r.oid FROM pg_catalog.pg_rewrite 
 -- name: relations
 -- Name, columns that are read, the text when it is a view, and past which overlay under its name it is read: through a
 -- view or function that is bound to it, or beside another table of the name. A whole row stands in a rule as column 0 of
--- an unknown table: then every column of the tables of that rule counts as read. {named}: further rows.
+-- an unknown table: then every column of the tables of that rule counts as read. Last, the same in each row: is any
+-- function used that `functions` may have to tell of? {named}: further rows.
 {uses}, found (oid, attnum, whole, past) AS (
   SELECT d.refobjid, d.refobjsubid, r.ev_action::text LIKE '%:varattno 0 %',
          CASE WHEN u.classid = 'pg_catalog.pg_proc'::regclass THEN 'through the function ' || u.objid::regproc
@@ -63,7 +64,8 @@ SELECT c.oid::regclass::text,
        CASE WHEN c.relkind = 'v' THEN pg_catalog.pg_get_viewdef(c.oid) END,
        coalesce(min(f.past), (SELECT 'beside another table of its name, ' || min(o.oid::regclass::text)
                                 FROM found f2 JOIN pg_catalog.pg_class o ON o.oid = f2.oid
-                               WHERE o.relname = c.relname AND o.oid <> c.oid))
+                               WHERE o.relname = c.relname AND o.oid <> c.oid)),
+       EXISTS (SELECT FROM uses u WHERE u.classid = 'pg_catalog.pg_proc'::regclass)
   FROM found f
   JOIN pg_catalog.pg_class c ON c.oid = f.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
   JOIN pg_catalog.pg_namespace s ON s.oid = c.relnamespace AND s.nspname NOT IN ('pg_catalog', 'information_schema')

@@ -95,6 +95,7 @@ typedef struct Found {
   PgNames present, called, opaque;
   QueryRead *reads;
   size_t n;
+  bool functions; /* may there be some that are not built in? */
 } Found;
 
 /* Where the catalogue is entered: `seed` with its n values, and further tables. */
@@ -111,6 +112,7 @@ static bool read_relations(PgEngine *engine, Arena *arena, const Entry *entry, F
   if (!pg_query(engine, sql, entry->values, entry->n, &rows, doing, err)) return false;
   found->n = (size_t)PQntuples(rows);
   found->reads = arena_array(arena, found->n, sizeof *found->reads);
+  found->functions = found->n == 0 || pg_bool(rows, 0, 4);
   for (int i = 0; i < PQntuples(rows); i++) {
     QueryRead *read = &found->reads[i];
     read->table = pg_text(arena, rows, i, 0);
@@ -135,7 +137,8 @@ static bool read_functions(PgEngine *engine, Arena *arena, const Entry *entry, F
 }
 
 static bool read_catalogue(PgEngine *engine, Arena *arena, const Entry *entry, Found *found, Error *err) {
-  return read_relations(engine, arena, entry, found, err) && read_functions(engine, arena, entry, found, err);
+  return read_relations(engine, arena, entry, found, err) &&
+         (!found->functions || read_functions(engine, arena, entry, found, err));
 }
 
 /* *ret_seen is false where no view can be made: without the TEMP privilege, on a standby, inside a transaction that a

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "engine/postgres/catalog_int.h"
 #include "engine/postgres/postgres_sql.h"
 
@@ -6,7 +8,7 @@
 
 typedef struct Judge {
   Arena *arena;
-  const PGresult *relation;
+  const PGresult *relation, *obstacles; /* NULL obstacles: it has none */
   TableFacts *facts;
 } Judge;
 
@@ -14,8 +16,19 @@ static const char *fact(const Judge *judge, const char *name) {
   return pg_peek(judge->relation, 0, PQfnumber(judge->relation, name));
 }
 
+static const char *obstacle(const Judge *judge, const char *name) {
+  return judge->obstacles == NULL ? NULL : pg_peek(judge->obstacles, 0, PQfnumber(judge->obstacles, name));
+}
+
 static bool is(const Judge *judge, const char *name) {
   return pg_bool(judge->relation, 0, PQfnumber(judge->relation, name));
+}
+
+TableKind catalog_kind(const PGresult *row) {
+  const char kind = *PQgetvalue(row, 0, PQfnumber(row, "relkind"));
+  if (pg_bool(row, 0, PQfnumber(row, "system"))) return TABLE_SYSTEM;
+  if (pg_bool(row, 0, PQfnumber(row, "temporary")) || kind == 'f') return TABLE_OTHER;
+  return kind == 'v' || kind == 'm' ? TABLE_VIEW : TABLE_ORDINARY;
 }
 
 static void refuse(const Judge *judge, TableKind kind, const char *refusal, const char *way_out) {
@@ -26,29 +39,28 @@ static void refuse(const Judge *judge, TableKind kind, const char *refusal, cons
 
 /* What is no table of somebody's own with rows of its own. */
 static void judge_kind(const Judge *judge) {
-  const char *kind = fact(judge, "relkind");
-  if (is(judge, "system"))
-    refuse(judge, TABLE_SYSTEM, "belongs to the database or to Tidegate itself and is never written",
+  const TableKind kind = catalog_kind(judge->relation);
+  if (kind == TABLE_SYSTEM)
+    refuse(judge, kind, "belongs to the database or to Tidegate itself and is never written",
            "name the production table to correct");
   else if (is(judge, "temporary"))
-    refuse(judge, TABLE_OTHER,
-           "is a temporary table: it goes with the session that made it, and no other sees its rows",
+    refuse(judge, kind, "is a temporary table: it goes with the session that made it, and no other sees its rows",
            "name a table that stays");
-  else if (*kind == 'v')
-    refuse(judge, TABLE_VIEW,
+  else if (*fact(judge, "relkind") == 'v')
+    refuse(judge, kind,
            "is a view: it has no rows of its own to correct, and what INSTEAD OF triggers or rules would make of a "
            "change cannot be proven",
            "name the table that the view reads, or correct the view's definition");
-  else if (*kind == 'm')
-    refuse(judge, TABLE_VIEW, "is a materialized view: its rows are made anew by its query at the next refresh",
+  else if (kind == TABLE_VIEW)
+    refuse(judge, kind, "is a materialized view: its rows are made anew by its query at the next refresh",
            "correct the table that it reads, or its definition; then REFRESH MATERIALIZED VIEW");
-  else if (*kind == 'f')
+  else if (kind == TABLE_OTHER)
     refuse(
-        judge, TABLE_OTHER,
+        judge, kind,
         arena_printf(judge->arena,
                      "is a foreign table of the server %s: its rows cannot be locked from here, and two databases do "
                      "not commit as one",
-                     fact(judge, "server")),
+                     obstacle(judge, "server")),
         "run Tidegate on the database that holds the rows");
 }
 
@@ -56,7 +68,8 @@ static void judge_kind(const Judge *judge) {
 static void judge_writes(const Judge *judge) {
   Arena *arena = judge->arena;
   const char *name = judge->facts->name, *role = fact(judge, "role");
-  const char *heirs = fact(judge, "heirs"), *far = fact(judge, "far_partitions"), *rules = fact(judge, "rules");
+  const char *heirs = obstacle(judge, "heirs"), *far = obstacle(judge, "far_partitions"),
+             *rules = obstacle(judge, "rules");
   if (heirs != NULL)
     refuse(judge, TABLE_ORDINARY,
            arena_printf(arena,
@@ -84,10 +97,21 @@ static void judge_writes(const Judge *judge) {
                      role));
 }
 
+/* The first in the order of their bytes; NULL: there is none. */
+static const char *own_name(const TableFacts *facts) {
+  const char *first = NULL;
+  for (size_t i = 0; i < facts->n_columns; i++) {
+    const char *name = facts->columns[i].name;
+    if (strncmp(name, "tidegate_", strlen("tidegate_")) == 0 && (first == NULL || strcmp(name, first) < 0))
+      first = name;
+  }
+  return first;
+}
+
 /* The change set has two columns for each of the target's, named after it, and columns of its own. */
 static void judge_names(const Judge *judge) {
   Arena *arena = judge->arena;
-  const char *own = fact(judge, "own_names"), *alike = fact(judge, "names_alike");
+  const char *own = own_name(judge->facts), *alike = obstacle(judge, "names_alike");
   if (own != NULL)
     refuse(judge, TABLE_ORDINARY,
            arena_printf(arena, "has the column “%s”: names that begin with tidegate_ are Tidegate's own", own),
@@ -130,15 +154,31 @@ static bool judge_publications(const Judge *judge, PgEngine *engine, const char 
   return true;
 }
 
+/* Names that a prefix of four letters makes longer than the 63 bytes of a name. */
+static bool has_long_names(const TableFacts *facts) {
+  for (size_t i = 0; i < facts->n_columns; i++)
+    if (strlen(facts->columns[i].name) > 59) return true;
+  return false;
+}
+
+static void judge_all(const Judge *judge) {
+  judge_kind(judge);
+  if (judge->facts->refusal == NULL) judge_rights(judge);
+  if (judge->facts->refusal == NULL) judge_writes(judge);
+  if (judge->facts->refusal == NULL) judge_names(judge);
+}
+
 bool catalog_judge(PgEngine *engine, Arena *arena, const char *oid, const PGresult *relation, TableFacts *facts,
                    Error *err) {
-  Judge judge = {arena, relation, facts};
+  PG_SCOPED obstacles = NULL;
+  Judge judge = {.arena = arena, .relation = relation, .facts = facts};
   facts->kind = TABLE_ORDINARY;
-  judge_kind(&judge);
-  if (facts->refusal == NULL) judge_rights(&judge);
-  if (facts->refusal == NULL) judge_writes(&judge);
-  if (facts->refusal == NULL) judge_names(&judge);
-  if (facts->refusal == NULL && !judge_publications(&judge, engine, oid, err)) return false;
+  if ((is(&judge, "has_obstacles") || has_long_names(facts)) &&
+      !catalog_query(engine, sql_facts_obstacles, oid, NULL, &obstacles, err))
+    return false;
+  if (obstacles != NULL && PQntuples(obstacles) > 0) judge.obstacles = obstacles;
+  judge_all(&judge);
+  if (facts->refusal == NULL && is(&judge, "published") && !judge_publications(&judge, engine, oid, err)) return false;
   facts->lacks = facts->refusal == NULL ? arena_strdup(arena, fact(&judge, "lacks")) : NULL;
   return true;
 }

@@ -26,7 +26,7 @@ SELECT set_config('row_security', 'off', false), set_config('DateStyle', 'ISO, Y
 
 -- name: recovered
 -- When the server last lost what it had in memory: a crash resets its statistics, and so may an administrator.
-SELECT coalesce(extract(epoch FROM stats_reset)::text, '') FROM pg_catalog.pg_stat_bgwriter
+SELECT coalesce(extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time())::text, '')
 
 -- name: pin_watch
 -- From PostgreSQL 14: a statement whose client has gone ends; refused by servers whose system cannot tell.

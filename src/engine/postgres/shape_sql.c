@@ -49,10 +49,12 @@ static PgColumn read_column(Arena *arena, const PGresult *rows, int i) {
   return column;
 }
 
-static bool read_columns(PgEngine *engine, Arena *arena, ShapeSql *sql, Error *err) {
+static bool read_columns(PgEngine *engine, Arena *arena, bool domains, ShapeSql *sql, Error *err) {
   const Shape *shape = sql->shape;
   PG_SCOPED rows = NULL;
-  if (!pg_query(engine, sql_shape_columns, &shape->table, 1, &rows, looking, err)) return false;
+  const char *text = domains ? sql_fill(arena, sql_shape_columns, "base", "b", "down", sql_shape_down, NULL)
+                             : sql_fill(arena, sql_shape_columns, "base", "t", "down", "", NULL);
+  if (!pg_query(engine, text, &shape->table, 1, &rows, looking, err)) return false;
   PgColumn *columns = arena_array(arena, shape->n, sizeof *columns);
   for (size_t c = 0; c < shape->n; c++) {
     int found = -1;
@@ -90,7 +92,7 @@ bool pg_shape_sql(PgEngine *engine, Arena *arena, const Shape *shape, ShapeSql *
   sql.partitioned = pg_bool(target, 0, 1);
   sql.schema = pg_text(arena, target, 0, 2);
   sql.name = pg_text(arena, target, 0, 3);
-  if (!read_columns(engine, arena, &sql, err)) return false;
+  if (!read_columns(engine, arena, pg_bool(target, 0, 4), &sql, err)) return false;
   sql.given = indices(arena, shape, is_given, &sql.n_given);
   sql.stored = indices(arena, shape, is_stored, &sql.n_stored);
   sql.key = indices(arena, shape, is_key, &sql.n_key);

@@ -270,6 +270,15 @@ static bool read_definition(SqliteEngine *engine, Arena *arena, const char *tabl
   return true;
 }
 
+bool sqlite_find_table(Engine *base, Arena *arena, const char *name, const char **ret_name, TableKind *ret_kind,
+                       Error *err) {
+  Entry entry = {0};
+  if (!find_entry(sqlite_engine(base), arena, name, &entry, err)) return false;
+  *ret_name = entry.name;
+  *ret_kind = entry.kind;
+  return true;
+}
+
 bool sqlite_describe_table(Engine *base, Arena *arena, const char *name, TableFacts *ret, Error *err) {
   SqliteEngine *engine = sqlite_engine(base);
   Entry entry = {0};

@@ -152,6 +152,7 @@ static const EngineOps sqlite_ops = {
     .space = sqlite_space,
     .settings = sqlite_settings,
     .list_tables = sqlite_list_tables,
+    .find_table = sqlite_find_table,
     .describe_table = sqlite_describe_table,
     .describe_query = sqlite_describe_query,
     .describe_condition = sqlite_describe_condition,

@@ -72,6 +72,7 @@ void watchdog_disarm(const SqliteEngine *engine);
 
 /* catalog.c */
 bool sqlite_list_tables(Engine *, Arena *, const char *const **, size_t *, Error *);
+bool sqlite_find_table(Engine *, Arena *, const char *, const char **, TableKind *, Error *);
 bool sqlite_describe_table(Engine *, Arena *, const char *, TableFacts *, Error *);
 bool sqlite_dependents(Engine *, Arena *, const char *, const char **, const DependentFacts **, size_t *, Error *);
 bool sqlite_view_reads(Engine *, Arena *, const ReadFacts **, size_t *, Error *);
