@@ -116,6 +116,7 @@ typedef struct Reading {
   Arena *arena;
   const char *oid;
   PGresult *relation; /* the row of sql_facts_relation */
+  bool domains;
   TableFacts facts;
 } Reading;
 
@@ -137,10 +138,22 @@ static bool read_relation(Reading *reading, Error *err) {
   return true;
 }
 
+static bool read_domains(Reading *reading, Error *err) {
+  PG_SCOPED result = NULL;
+  if (!has(reading, "has_types")) return true;
+  if (!ask(reading, sql_facts_domains, NULL, &result, err)) return false;
+  reading->domains = pg_bool(result, 0, 0);
+  reading->facts.has_checks = reading->facts.has_checks || reading->domains;
+  return true;
+}
+
 static bool read_columns(Reading *reading, Error *err) {
   Arena *arena = reading->arena;
   PG_SCOPED result = NULL;
-  if (!ask(reading, sql_facts_columns, NULL, &result, err)) return false;
+  const char *sql = sql_fill(arena, sql_facts_columns, "domain", reading->domains ? sql_facts_columns_domain : "",
+                             "strict", reading->domains ? sql_facts_columns_strict : "", "defaulted",
+                             reading->domains ? sql_facts_columns_defaulted : "", NULL);
+  if (!ask(reading, sql, NULL, &result, err)) return false;
   int n = PQntuples(result);
   ColumnFacts *columns = arena_array(arena, (size_t)n, sizeof *columns);
   for (int i = 0; i < n; i++)
@@ -213,14 +226,17 @@ static bool read_foreign_keys(Reading *reading, const char *side, const ForeignK
 static bool read_definition(Reading *reading, Error *err) {
   static const struct {
     const char *what, *sql;
-  } parts[] = {{"has_types", sql_facts_definition_types},       {"has_keys", sql_facts_definition_children},
-               {"has_triggers", sql_facts_definition_triggers}, {"has_rules", sql_facts_definition_rules},
-               {"has_policies", sql_facts_definition_policies}, {"published", sql_facts_definition_publications}};
+  } parts[] = {
+      {"has_types", sql_facts_definition_types},       {"has_keys", sql_facts_definition_children},
+      {"has_triggers", sql_facts_definition_triggers}, {"has_rules", sql_facts_definition_rules},
+      {"has_policies", sql_facts_definition_policies}, {"has_publications", sql_facts_definition_publications}};
   PG_SCOPED result = NULL;
   BUF_SCOPED more = {0};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
     if (has(reading, parts[i].what)) buf_printf(&more, "%s\n", parts[i].sql);
-  const char *sql = sql_fill(reading->arena, sql_facts_definition, "more", buf_text(&more), NULL);
+  const char *sql = sql_fill(reading->arena, sql_facts_definition, "more", buf_text(&more), "kind",
+                             has(reading, "has_types") ? sql_facts_definition_kind : "", "partitions",
+                             has(reading, "has_partitions") ? sql_facts_definition_partitions : "", NULL);
   if (!ask(reading, sql, NULL, &result, err)) return false;
   reading->facts.definition = pg_text(reading->arena, result, 0, 0);
   return true;
@@ -230,7 +246,7 @@ static bool read_definition(Reading *reading, Error *err) {
 
 static bool read_table(Reading *reading, Error *err) {
   TableFacts *facts = &reading->facts;
-  return read_relation(reading, err) && read_columns(reading, err) &&
+  return read_relation(reading, err) && read_domains(reading, err) && read_columns(reading, err) &&
          catalog_judge(reading->engine, reading->arena, reading->oid, reading->relation, facts, err) &&
          read_indexes(reading, err) && read_triggers(reading, err) &&
          read_foreign_keys(reading, "incoming", &facts->incoming, &facts->n_incoming, err) &&

@@ -178,9 +178,7 @@ static bool pin(PgEngine *engine, Error *err) {
   PG_SCOPED result = PQexec(engine->conn, sql_session_pin);
   if (PQresultStatus(result) != PGRES_TUPLES_OK) return pg_fail(engine, result, "setting the session up", err);
   if (PQserverVersion(engine->conn) >= WATCH_VERSION) PQclear(PQexec(engine->conn, sql_session_pin_watch));
-  PG_SCOPED recovered = PQexec(engine->conn, sql_session_recovered);
-  if (PQresultStatus(recovered) != PGRES_TUPLES_OK) return pg_fail(engine, recovered, "setting the session up", err);
-  snprintf(engine->recovered, sizeof engine->recovered, "%s", PQgetvalue(recovered, 0, 0));
+  snprintf(engine->recovered, sizeof engine->recovered, "%s", PQgetvalue(result, 0, PQfnumber(result, "recovered")));
   return true;
 }
 

@@ -29,6 +29,7 @@ bool pg_dependents(Engine *base, Arena *arena, const char *table, const char **r
   if (PQntuples(kinds) == 0) return error_set(err, ERR_NOT_FOUND, "'%s' was dropped just now", table);
   const char *sql = statement(arena, kinds);
   *ret_schema = pg_text(arena, kinds, 0, PQfnumber(kinds, "schema"));
+  *ret = NULL;
   *ret_n = 0;
   if (sql == NULL) return true;
   if (!catalog_query(engine, sql, oid, engine->schema, &result, err)) return false;

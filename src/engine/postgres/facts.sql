@@ -35,8 +35,9 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND lower(c.relname) IN ($1, lower(
   AND has_schema_privilege(n.oid, 'USAGE')
 
 -- name: relation
--- The table as a whole. $2: the schema of the ledger. What the planner need not be asked for where there is nothing of
--- the kind is told by what follows has_checks: in a fresh session planning takes longer than running.
+-- The table as a whole. $2: the schema of the ledger. What begins with has_ says what there may be; the rest of the
+-- statements here are asked for that alone: in a fresh session the planner takes longer for each than the server for its
+-- rows. has_checks leaves out what domains check. What a database is made with has an oid below 10000.
 SELECT c.oid::regclass::text AS name, c.relkind, c.relpersistence = 't' AS temporary,
   n.nspname ~ '^pg_(?!temp)' OR n.nspname IN ('information_schema', $2) AS system,
   row_security_active(c.oid) AS row_security,
@@ -46,25 +47,28 @@ SELECT c.oid::regclass::text AS name, c.relkind, c.relpersistence = 't' AS tempo
     CASE WHEN NOT has_table_privilege(c.oid, 'UPDATE') THEN 'UPDATE' END,
     CASE WHEN NOT has_table_privilege(c.oid, 'DELETE') THEN 'DELETE' END), '') AS lacks,
   current_user AS role,
-  EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped AND a.attidentity <> '')
-  OR EXISTS (SELECT FROM pg_depend d JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
+  a.identity IS TRUE OR EXISTS (SELECT FROM pg_depend d JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
     WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid AND d.refobjsubid > 0 AND d.deptype = 'a'
     AND d.classid = 'pg_class'::regclass) AS autoincrement,
-  c.relkind = 'p' OR c.relispartition OR c.relchecks > 0
+  c.relkind = 'p' OR c.relispartition OR c.relchecks > 0 OR a.generated IS TRUE
   OR EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid
-    AND (i.indisexclusion OR i.indexprs IS NOT NULL OR i.indpred IS NOT NULL))
-  OR EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type e ON e.oid = t.typelem
-    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    AND (a.attgenerated <> '' OR t.typtype = 'd' OR e.typtype = 'd')) AS has_checks,
+    AND (i.indisexclusion OR i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)) AS has_checks,
+  a.types IS TRUE AS has_types,
   c.relkind IN ('p', 'f') OR c.relhassubclass OR c.relhasrules AS has_obstacles, c.relhasrules AS has_rules,
-  EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    AND a.atttypid >= 10000) AS has_types,
-  c.relkind = 'p' OR c.relhastriggers AS has_triggers,
+  c.relkind = 'p' AS has_partitions, c.relkind = 'p' OR c.relhastriggers AS has_triggers,
   c.relkind = 'p' OR EXISTS (SELECT FROM pg_constraint k WHERE k.contype = 'f' AND c.oid IN (k.conrelid, k.confrelid)) AS has_keys,
   EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid) AS has_policies,
-  EXISTS (SELECT FROM pg_publication) AS published
+  EXISTS (SELECT FROM pg_publication) AS has_publications
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+CROSS JOIN LATERAL (SELECT bool_or(a.attidentity <> '') AS identity, bool_or(a.attgenerated <> '') AS generated,
+    bool_or(a.atttypid >= 10000) AS types
+  FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS a
 WHERE c.oid = $1
+
+-- name: domains
+-- Is there a column of a domain, or of an array of one?
+SELECT EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type e ON e.oid = t.typelem
+  WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped AND (t.typtype = 'd' OR e.typtype = 'd'))
 
 -- name: obstacles
 -- What may stand in the way of correcting rows, where `relation` leaves room for it; NULL: nothing. names_alike: columns
@@ -116,22 +120,31 @@ LIMIT 1
 
 -- name: columns
 -- In order: name, type, whether NULL is refused (also by a domain, or the domain that it is made of), whether the database
--- makes it, whether it has a default, its place in the primary key.
+-- makes it, whether it has a default, its place in the primary key. {domain}, {strict}, {defaulted}: the parts below, where
+-- there are domains.
+{domain}
+SELECT a.attname, format_type(a.atttypid, a.atttypmod),
+  a.attnotnull{strict},
+  a.attgenerated <> '',
+  a.attidentity <> '' OR a.atthasdef AND a.attgenerated = ''{defaulted},
+  coalesce(array_position(k.conkey, a.attnum), 0)
+FROM pg_attribute a LEFT JOIN pg_constraint k ON k.conrelid = a.attrelid AND k.contype = 'p'
+WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped
+ORDER BY a.attnum
+
+-- name: columns_domain
 WITH RECURSIVE domain (type, base, strict, defaulted) AS (
   SELECT t.oid, t.typbasetype, t.typnotnull, t.typdefault IS NOT NULL FROM pg_type t
   WHERE t.typtype = 'd' AND t.oid IN (SELECT atttypid FROM pg_attribute WHERE attrelid = $1)
   UNION ALL
   SELECT d.type, t.typbasetype, d.strict OR t.typnotnull, d.defaulted
   FROM domain d JOIN pg_type t ON t.oid = d.base AND t.typtype = 'd')
-SELECT a.attname, format_type(a.atttypid, a.atttypmod),
-  a.attnotnull OR EXISTS (SELECT FROM domain d WHERE d.type = a.atttypid AND d.strict),
-  a.attgenerated <> '',
-  a.attidentity <> '' OR a.atthasdef AND a.attgenerated = ''
-    OR EXISTS (SELECT FROM domain d WHERE d.type = a.atttypid AND d.defaulted),
-  coalesce(array_position(k.conkey, a.attnum), 0)
-FROM pg_attribute a LEFT JOIN pg_constraint k ON k.conrelid = a.attrelid AND k.contype = 'p'
-WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped
-ORDER BY a.attnum
+
+-- name: columns_strict
+ OR EXISTS (SELECT FROM domain d WHERE d.type = a.atttypid AND d.strict)
+
+-- name: columns_defaulted
+ OR EXISTS (SELECT FROM domain d WHERE d.type = a.atttypid AND d.defaulted)
 
 -- name: indexes
 -- Those that are complete, their columns without what INCLUDE adds: name, unique, partial, expression, columns.
@@ -175,14 +188,10 @@ ORDER BY 1, 2, k.conname
 -- name: definition
 -- Everything that makes the table what it is, a line a thing, in an order that does not depend on when it was made. Left
 -- out are privileges (granting what a swap needs must not undo the plan) and which partitions there are (the daily job
--- adds some while a backfill runs): what a partition alone has is in it. {more}: those of the parts below of which the
--- table has any.
-WITH RECURSIVE tree AS (SELECT relid FROM pg_partition_tree($1) UNION SELECT $1::oid),
-kind AS (
-  SELECT t.oid, t.typtype, t.typbasetype, t.typelem FROM pg_type t
-  WHERE t.oid IN (SELECT atttypid FROM pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped)
-  UNION
-  SELECT t.oid, t.typtype, t.typbasetype, t.typelem FROM kind k JOIN pg_type t ON t.oid IN (k.typbasetype, k.typelem)),
+-- adds some while a backfill runs): what a partition alone has is in it. {partitions}, {kind} and
+-- {more}: those of the parts below of which the table has any.
+WITH RECURSIVE tree (relid) AS (SELECT $1::oid{partitions}),
+{kind}
 line (part, text) AS (
   SELECT 1, format('%s %s %s owner %s', c.relkind, c.relpersistence, c.oid::regclass, pg_get_userbyid(c.relowner))
     || format(' of %s am %s options %s', c.reloftype::regtype, (SELECT amname FROM pg_am WHERE oid = c.relam), c.reloptions)
@@ -210,6 +219,16 @@ line (part, text) AS (
   WHERE i.indrelid = $1 OR i.indrelid IN (SELECT relid FROM tree) AND NOT c.relispartition
 {more})
 SELECT string_agg(text, E'\n' ORDER BY part, text COLLATE "C") || E'\n' FROM line
+
+-- name: definition_partitions
+ UNION SELECT relid FROM pg_partition_tree($1)
+
+-- name: definition_kind
+kind AS (
+  SELECT t.oid, t.typtype, t.typbasetype, t.typelem FROM pg_type t
+  WHERE t.oid IN (SELECT atttypid FROM pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped)
+  UNION
+  SELECT t.oid, t.typtype, t.typbasetype, t.typelem FROM kind k JOIN pg_type t ON t.oid IN (k.typbasetype, k.typelem)),
 
 -- name: definition_types
   UNION ALL

@@ -178,7 +178,8 @@ bool catalog_judge(PgEngine *engine, Arena *arena, const char *oid, const PGresu
     return false;
   if (obstacles != NULL && PQntuples(obstacles) > 0) judge.obstacles = obstacles;
   judge_all(&judge);
-  if (facts->refusal == NULL && is(&judge, "published") && !judge_publications(&judge, engine, oid, err)) return false;
+  if (facts->refusal == NULL && is(&judge, "has_publications") && !judge_publications(&judge, engine, oid, err))
+    return false;
   facts->lacks = facts->refusal == NULL ? arena_strdup(arena, fact(&judge, "lacks")) : NULL;
   return true;
 }

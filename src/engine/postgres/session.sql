@@ -6,7 +6,8 @@
 -- done survives a crash, and so does all that was seen before it. work_mem: a batch is one join of some 100,000 rows on
 -- each side, one at a time in one session: in 64 MB it needs no temporary files; maintenance_work_mem the same for the
 -- indexes of a replacement. Whoever has set more keeps it. application_name: a production job is never taken for us, nor
--- we for it.
+-- we for it. Last, so that it is written as it will be later: when the server lost what it had in memory; a
+-- crash resets its statistics, and so may an administrator.
 SELECT set_config('row_security', 'off', false), set_config('DateStyle', 'ISO, YMD', false),
        set_config('IntervalStyle', 'postgres', false), set_config('extra_float_digits', '1', false),
        set_config('TimeZone', current_setting('TimeZone'), false), set_config('bytea_output', 'hex', false),
@@ -22,11 +23,8 @@ SELECT set_config('row_security', 'off', false), set_config('DateStyle', 'ISO, Y
        set_config('max_parallel_workers_per_gather', '0', false), set_config('jit', 'off', false),
        set_config('work_mem', greatest(pg_size_bytes(current_setting('work_mem')), 67108864) / 1024 || 'kB', false),
        set_config('maintenance_work_mem',
-                  greatest(pg_size_bytes(current_setting('maintenance_work_mem')), 268435456) / 1024 || 'kB', false)
-
--- name: recovered
--- When the server last lost what it had in memory: a crash resets its statistics, and so may an administrator.
-SELECT coalesce(extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time())::text, '')
+                  greatest(pg_size_bytes(current_setting('maintenance_work_mem')), 268435456) / 1024 || 'kB', false),
+       coalesce(extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time())::text, '') AS recovered
 
 -- name: pin_watch
 -- From PostgreSQL 14: a statement whose client has gone ends; refused by servers whose system cannot tell.

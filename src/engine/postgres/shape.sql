@@ -1,18 +1,11 @@
 -- What is asked about a target, and read of it.
 
--- name: target
--- $1: the table's name. Its full name; is it partitioned? Schema and name as the catalogue has them; has it columns of
--- domains?
-SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.relkind = 'p', n.nspname, c.relname,
-  EXISTS (SELECT FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
-    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND t.typtype = 'd')
-FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)
-
 -- name: columns
--- $1: the table's name. A row a column: name; its type; the type without a length where a value too long would be cut;
+-- $1: the table's name. No row: there is none. A row a column: name; its type; the type without a length where a value too long would be cut;
 -- the collation to compare under (bytes, where its own calls different texts equal); the function that hashes it with a
--- seed, where SQL may call it; can it be compared, can it be hashed; GENERATED ALWAYS AS IDENTITY? {base}: t, the column's
--- own type, or b with `down`, the type under all domains.
+-- seed, where SQL may call it; can it be compared, can it be hashed; GENERATED ALWAYS AS IDENTITY; has it a domain
+-- for a type? In each row the same: the table's full name; is it partitioned; its schema and name as the catalogue has
+-- them. {base}: t, the column's own type, or b with `down`, the type under all domains. 405 is the hash method's oid.
 SELECT a.attname, format_type(a.atttypid, a.atttypmod),
   CASE WHEN {base}.oid IN ('bpchar'::regtype, 'bpchar[]'::regtype, 'varchar'::regtype, 'varchar[]'::regtype, 'bit'::regtype,
       'varbit'::regtype, 'bit[]'::regtype, 'varbit[]'::regtype)
@@ -21,18 +14,20 @@ SELECT a.attname, format_type(a.atttypid, a.atttypmod),
       ELSE format_type({base}.oid, NULL) END
     ELSE format_type({base}.oid, CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END) END,
   CASE WHEN a.attcollation = 0 THEN NULL WHEN NOT l.collisdeterministic THEN 'pg_catalog."C"'
-    ELSE quote_ident(ln.nspname) || '.' || quote_ident(l.collname) END,
-  CASE WHEN p.proargtypes[0] = o.opcintype THEN quote_ident(pn.nspname) || '.' || quote_ident(p.proname) END,
+    ELSE l.collnamespace::regnamespace || '.' || quote_ident(l.collname) END,
+  CASE WHEN p.proargtypes[0] = o.opcintype THEN p.pronamespace::regnamespace || '.' || quote_ident(p.proname) END,
   o.oid IS NOT NULL AND {base}.oid NOT IN ('json[]'::regtype, 'xml[]'::regtype, 'point[]'::regtype, 'tsquery'::regtype), p.oid IS NOT NULL,
-  a.attidentity = 'a'
-FROM pg_attribute AS a
+  a.attidentity = 'a', t.typtype = 'd',
+  quote_ident(tn.nspname) || '.' || quote_ident(tc.relname), tc.relkind = 'p', tn.nspname, tc.relname
+FROM pg_class AS tc
+JOIN pg_namespace AS tn ON tn.oid = tc.relnamespace
+JOIN pg_attribute AS a ON a.attrelid = tc.oid
 JOIN pg_type AS t ON t.oid = a.atttypid
 {down}
 LEFT JOIN pg_collation AS l ON l.oid = a.attcollation
-LEFT JOIN pg_namespace AS ln ON ln.oid = l.collnamespace
 LEFT JOIN LATERAL (
-  SELECT o.oid, o.opcfamily, o.opcintype FROM pg_opclass AS o JOIN pg_am AS m ON m.oid = o.opcmethod AND m.amname = 'hash'
-  WHERE o.opcdefault AND (o.opcintype = {base}.oid
+  SELECT o.oid, o.opcfamily, o.opcintype FROM pg_opclass AS o
+  WHERE o.opcmethod = 405 AND o.opcdefault AND (o.opcintype = {base}.oid
     OR {base}.typtype = 'e' AND o.opcintype = 'anyenum'::regtype
     OR {base}.typtype = 'r' AND o.opcintype = 'anyrange'::regtype
     OR {base}.typcategory = 'A' AND {base}.typelem <> 0 AND o.opcintype = 'anyarray'::regtype
@@ -42,8 +37,7 @@ LEFT JOIN LATERAL (
 LEFT JOIN pg_amproc AS r ON r.amprocfamily = o.opcfamily AND r.amproclefttype = o.opcintype AND r.amprocrighttype = o.opcintype
   AND r.amprocnum = 2
 LEFT JOIN pg_proc AS p ON p.oid = r.amproc
-LEFT JOIN pg_namespace AS pn ON pn.oid = p.pronamespace
-WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+WHERE tc.oid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 
 -- name: down
 CROSS JOIN LATERAL (WITH RECURSIVE down (oid) AS (

@@ -49,12 +49,22 @@ static PgColumn read_column(Arena *arena, const PGresult *rows, int i) {
   return column;
 }
 
-static bool read_columns(PgEngine *engine, Arena *arena, bool domains, ShapeSql *sql, Error *err) {
-  const Shape *shape = sql->shape;
+/* Domains are seldom, and dear to resolve: so only where there are any, by asking again. */
+static bool ask(PgEngine *engine, Arena *arena, const Shape *shape, PGresult **ret, Error *err) {
+  const char *plain = sql_fill(arena, sql_shape_columns, "base", "t", "down", "", NULL);
+  const char *under = sql_fill(arena, sql_shape_columns, "base", "b", "down", sql_shape_down, NULL);
   PG_SCOPED rows = NULL;
-  const char *text = domains ? sql_fill(arena, sql_shape_columns, "base", "b", "down", sql_shape_down, NULL)
-                             : sql_fill(arena, sql_shape_columns, "base", "t", "down", "", NULL);
-  if (!pg_query(engine, text, &shape->table, 1, &rows, looking, err)) return false;
+  bool domains = false;
+  if (!pg_query(engine, plain, &shape->table, 1, &rows, looking, err)) return false;
+  for (int i = 0; i < PQntuples(rows); i++) domains = domains || pg_bool(rows, i, 8);
+  if (domains) return pg_query(engine, under, &shape->table, 1, ret, looking, err);
+  *ret = rows;
+  rows = NULL;
+  return true;
+}
+
+static bool read_columns(Arena *arena, const PGresult *rows, ShapeSql *sql, Error *err) {
+  const Shape *shape = sql->shape;
   PgColumn *columns = arena_array(arena, shape->n, sizeof *columns);
   for (size_t c = 0; c < shape->n; c++) {
     int found = -1;
@@ -84,15 +94,14 @@ static bool is_rest(const ShapeColumn *column) { return !column->generated && !c
 
 bool pg_shape_sql(PgEngine *engine, Arena *arena, const Shape *shape, ShapeSql *ret, Error *err) {
   ShapeSql sql = {.shape = shape};
-  PG_SCOPED target = NULL;
-  if (!pg_query(engine, sql_shape_target, &shape->table, 1, &target, looking, err)) return false;
-  if (PQntuples(target) == 0)
-    return error_set(err, ERR_NOT_FOUND, "there is no table %s in the database", shape->table);
-  sql.table = pg_text(arena, target, 0, 0);
-  sql.partitioned = pg_bool(target, 0, 1);
-  sql.schema = pg_text(arena, target, 0, 2);
-  sql.name = pg_text(arena, target, 0, 3);
-  if (!read_columns(engine, arena, pg_bool(target, 0, 4), &sql, err)) return false;
+  PG_SCOPED rows = NULL;
+  if (!ask(engine, arena, shape, &rows, err)) return false;
+  if (PQntuples(rows) == 0) return error_set(err, ERR_NOT_FOUND, "there is no table %s in the database", shape->table);
+  sql.table = pg_text(arena, rows, 0, 9);
+  sql.partitioned = pg_bool(rows, 0, 10);
+  sql.schema = pg_text(arena, rows, 0, 11);
+  sql.name = pg_text(arena, rows, 0, 12);
+  if (!read_columns(arena, rows, &sql, err)) return false;
   sql.given = indices(arena, shape, is_given, &sql.n_given);
   sql.stored = indices(arena, shape, is_stored, &sql.n_stored);
   sql.key = indices(arena, shape, is_key, &sql.n_key);
