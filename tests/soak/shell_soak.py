@@ -10,6 +10,7 @@ import concurrent.futures
 import os
 import random
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -126,11 +127,13 @@ def run_by_bash(stubs, text):
     """The tools' command lines that bash really ran."""
     with tempfile.TemporaryDirectory() as folder:
         ran = os.path.join(folder, ".ran")
+        bash = subprocess.Popen(["bash", "-c", text], cwd=folder, env={"PATH": f"{stubs}:/usr/bin:/bin", "RAN": ran, "HOME": folder},
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
-            subprocess.run(["bash", "-c", text], cwd=folder, env={"PATH": f"{stubs}:/usr/bin:/bin", "RAN": ran, "HOME": folder}, timeout=20,
-                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+            bash.wait(20)
         except subprocess.TimeoutExpired:
-            pass
+            os.killpg(bash.pid, signal.SIGKILL)  # with what it has started
+            bash.wait()
         if not os.path.exists(ran):
             return []
         with open(ran, encoding="utf-8") as file:
