@@ -64,6 +64,7 @@ static void assert_pinned(Fixture *f) {
                                             {"statement_timeout", "5min"},
                                             {"idle_in_transaction_session_timeout", "5s"},
                                             {"max_parallel_workers_per_gather", "0"},
+                                            {"max_parallel_maintenance_workers", "0"},
                                             {"jit", "off"},
                                             {"application_name", "tidegate"}};
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
