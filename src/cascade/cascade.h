@@ -7,7 +7,7 @@
 
 typedef enum CascadeAct {
   CASCADE_NOTHING,  /* it follows by itself, or reads only what did not change */
-  CASCADE_BACKFILL, /* a backfill of its own, drafted from its SQL */
+  CASCADE_BACKFILL, /* a backfill of its own, drafted from its SQL, or handed to its own tool over a snapshot */
   CASCADE_REFRESH,  /* a materialized view of this database */
   CASCADE_HAND      /* nothing that Tidegate can do: `why` and `command` say what is to be done */
 } CascadeAct;
@@ -16,7 +16,8 @@ typedef struct CascadeStep {
   const LineageNode *node;
   CascadeAct act;
   const char *table;           /* as the engine spells it, where the database has it; else NULL */
-  const char *sql;             /* of a backfill: the query that gives all rows of it */
+  const char *sql;             /* of a backfill: the query that gives all rows of it; NULL: `line` is given */
+  const char *line;            /* of a backfill: what its own tool writes it in place by, as tidegate.yaml has it */
   const char *why;             /* of what is left to hands: why; NULL otherwise */
   const char *command;         /* what to type for it; NULL: not known */
   const BackfillRecord *child; /* its newest backfill that follows this one and goes on or is done; NULL: none */
@@ -50,6 +51,10 @@ bool cascade_is_told(const CascadeStep *step);
 /* The steps that are wrong still, without those that somebody is to be told of. */
 size_t cascade_left(const Cascade *cascade);
 
+/* What tidegate.yaml says of a child: the file of the backfill, else the nearest. Errors: those of spec_load_pipeline.
+ */
+bool cascade_child_spec(Arena *arena, const BackfillRecord *record, const char *table, Spec *ret, Error *err);
+
 /* The event in the parent's record by which a step without a backfill is known as done. */
 extern const char cascade_event[];
 /* Its detail: "NAME: how". */
@@ -72,8 +77,8 @@ bool cascade_range(Arena *arena, Engine *engine, const CascadeStep *step, const 
 bool cascade_control(Arena *arena, Engine *engine, const CascadeChild *child, DateRange range, DateRange *ret,
                      Error *err);
 
-/* The child's spec as text. control from == to: none. Its first line says whose draft it is and holds a sum of the
- * rest. */
+/* The child's spec as text. control from == to, or the child is handed to its tool: none. Its first line says whose
+ * draft it is and holds a sum of the rest. */
 const char *cascade_draft(Arena *arena, const Cascade *cascade, const CascadeStep *step, const CascadeChild *child,
                           DateRange range, DateRange control);
 /* Did a person change this draft? */

@@ -70,6 +70,17 @@ static const char *recompute_of(Arena *arena, const CascadeStep *step, const Cas
   return sql_fill(arena, sql_draft_recompute, "query", step->sql, "date", date, NULL);
 }
 
+/* By the tool that writes it in place nothing can be made again beside it, so there are no control dates. */
+static void put_tool(Buf *out, const CascadeStep *step) {
+  buf_puts(out,
+           "# Its own tool writes it in place, over a snapshot. What proves it: the checks, and that the dates of the\n"
+           "# other batches and all rows beside the range stay as they are.\n"
+           "changes: [\"*\", new rows, vanished rows]\n"
+           "recompute:\n"
+           "  shell: yes\n  ");
+  put_text(out, "command", step->line);
+}
+
 static void put_reasons(Buf *out, Arena *arena, const Cascade *cascade, const CascadeStep *step) {
   const Plan *parent = cascade->parent;
   const char *target = parent->shape.table;
@@ -105,13 +116,16 @@ const char *cascade_draft(Arena *arena, const Cascade *cascade, const CascadeSte
   put_text(&out, "target", step->table);
   put_database(&out, cascade);
   put_range(&out, "range", codec, range);
-  if (control.from < control.to) put_range(&out, "control", codec, control);
+  if (step->line == NULL && control.from < control.to) put_range(&out, "control", codec, control);
   put_reasons(&out, arena, cascade, step);
   if (child->spec->date_column.text == NULL) put_text(&out, "date_column", date);
   if (child->spec->grain.text == NULL && codec->grain != GRAIN_DAY)
     buf_printf(&out, "grain: %s\n", grain_name(codec->grain));
   if (key != NULL) buf_printf(&out, "key: %s\n", key);
-  put_block(&out, "recompute", recompute_of(arena, step, child));
+  if (step->line != NULL)
+    put_tool(&out, step);
+  else
+    put_block(&out, "recompute", recompute_of(arena, step, child));
   sum_of(buf_text(&out), sum);
   return arena_printf(arena, "%s%s (%s). Change what is not right: a changed draft is kept.\n%s", mark,
                       cascade->record->id, sum, buf_text(&out));

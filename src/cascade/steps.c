@@ -1,4 +1,5 @@
 #include <string.h>
+#include <unistd.h>
 
 #include "cascade/cascade.h"
 #include "engine/sql_text.h"
@@ -71,14 +72,36 @@ static void choose_backfill(Arena *arena, Engine *engine, const Graph *graph, Ca
     by_hand(step, "its SQL in the manifest gives only what is new: it was compiled without --full-refresh", recompile);
 }
 
-static bool choose(Arena *arena, Engine *engine, const Graph *graph, CascadeStep *step, Error *err) {
+bool cascade_child_spec(Arena *arena, const BackfillRecord *record, const char *table, Spec *ret, Error *err) {
+  const char *path = record->pipeline_path;
+  if (path != NULL && access(path, R_OK) != 0) path = NULL;
+  return spec_load_pipeline(arena, path, table, ret, err);
+}
+
+/* Handed to its own tool, where a person has said how. What is made anew as a whole has no dates to be handed over. */
+static bool hand_over(Arena *arena, const Cascade *cascade, CascadeStep *step, bool *ret, Error *err) {
+  Spec spec;
+  Needs needs = step->node->needs;
+  *ret = false;
+  if (step->table == NULL || (needs != NEEDS_CASCADE && (needs != NEEDS_UNKNOWN || !step->node->ranged))) return true;
+  if (!cascade_child_spec(arena, cascade->record, step->table, &spec, err)) return false;
+  if (spec.in_place.text == NULL) return true;
+  step->act = CASCADE_BACKFILL;
+  step->line = spec.in_place.text;
+  return *ret = true;
+}
+
+static bool choose(Arena *arena, Engine *engine, const Cascade *cascade, CascadeStep *step, Error *err) {
+  const Graph *graph = cascade->parent->radius.graph;
   const GraphNode *node = graph_at(graph, step->node->id);
   const char *again = is_model(node) ? arena_printf(arena, "dbt run --select %s", dbt_name(node)) : NULL;
   TableFacts table;
-  bool there;
+  bool there, handed;
   if (step->node->needs == NEEDS_NOTHING || step->node->needs == NEEDS_FOLLOWS) return true;
   if (!look(arena, engine, node, &table, &there, err)) return false;
   if (there) step->table = table.name;
+  if (!hand_over(arena, cascade, step, &handed, err)) return false;
+  if (handed) return true;
   switch (step->node->needs) {
     case NEEDS_CASCADE:
       if (there)
@@ -226,7 +249,7 @@ bool cascade_make(Arena *arena, Engine *engine, const Plan *parent, const Backfi
                      .since = back ? record->changed_at : record->swapped_at};
   for (size_t i = 0; i < radius->n; i++) {
     cascade.steps[i].node = &radius->nodes[i];
-    if (!choose(arena, engine, radius->graph, &cascade.steps[i], err)) return false;
+    if (!choose(arena, engine, &cascade, &cascade.steps[i], err)) return false;
   }
   if (!read_events(arena, engine, &cascade, err) || !read_children(arena, engine, &cascade, err)) return false;
   cascade_settle(&cascade);

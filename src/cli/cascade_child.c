@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include "cli/steps.h"
+#include "cli/stop.h"
 #include "cli/target.h"
+#include "run/in_place.h"
+#include "view/outcome.h"
 #include "view/plan_report.h"
+#include "view/progress.h"
 #include "view/words.h"
 
 /* ---- the draft --------------------------------------------------------------------------------------------------- */
@@ -32,14 +36,6 @@ static const char *read_file(Arena *arena, const char *path) {
   while ((n = fread(piece, 1, sizeof piece, file)) > 0) buf_append(&text, piece, n);
   fclose(file);
   return arena_strdup(arena, buf_text(&text));
-}
-
-/* What tidegate.yaml says of the child, and what its node knows beside. */
-static bool child_spec(Session *session, const CascadeStep *step, Spec *ret, Error *err) {
-  Arena *arena = &session->arena;
-  const char *pipeline = session->record.pipeline_path;
-  if (pipeline != NULL && access(pipeline, R_OK) != 0) pipeline = NULL;
-  return spec_load_pipeline(arena, pipeline, step->table, ret, err);
 }
 
 /* The child's columns and dates. `spec` as tidegate.yaml has it; the node's word is taken where that says nothing. */
@@ -67,7 +63,9 @@ bool child_draft(Session *session, const Cascade *cascade, const CascadeStep *st
     *ret_text = there;
     return true;
   }
-  if (!child_spec(session, step, &spec, err) || !child_shape(session, step, &spec, &shape, err)) return false;
+  if (!cascade_child_spec(arena, &session->record, step->table, &spec, err) ||
+      !child_shape(session, step, &spec, &shape, err))
+    return false;
   CascadeChild child = {&shape, &spec};
   if (!cascade_range(arena, session->engine, step, &child, &range, err) ||
       !cascade_control(arena, session->engine, &child, range, &control, err))
@@ -119,9 +117,18 @@ static bool deny(const CascadeStep *step, const char *path, const Verdict *verdi
                     step->node->name, step->node->name, path);
 }
 
+/* A command that writes no shadow writes production in place. */
+static bool is_handed_over(const Spec *spec) {
+  const SpecTexts *command = &spec->recompute.command;
+  return spec->recompute.shell && command->n == 1 && strstr(command->items[0].text, "{shadow}") == NULL;
+}
+
 static bool plan_anew(Session *child, const CascadeStep *step, const char *path, bool wait, Error *err) {
   Verdict verdict;
-  if (!step_plan(child, path, true, &verdict, err)) return false;
+  if (!session_spec(child, path, err)) return false;
+  bool ok = is_handed_over(&child->spec) ? step_plan_in_place(child, &verdict, err)
+                                         : step_plan_spec(child, true, &verdict, err);
+  if (!ok) return false;
   bool goes_on = verdict.allow || (verdict.waits && wait);
   if (!child->json && goes_on) tell_plan(child, path);
   if (!child->json && !goes_on) view_plan(&child->paint, &child->arena, &child->plan, &verdict);
@@ -151,6 +158,43 @@ static bool was_right(Session *session, Session *child, const CascadeStep *step,
                                             cascade_detail(&session->arena, step, *ret_how), err);
 }
 
+/* ---- by its own tool --------------------------------------------------------------------------------------------- */
+
+static bool take_snapshot(Session *child, const char *line, const RunOptions *how, Error *err) {
+  SnapshotFacts facts;
+  if (!is_in(child, STATE_planned)) return true;
+  return step_confirm_tool(child, line, err) &&
+         (!how->wait || run_in_place_wait(&child->arena, child->engine, &child->record, &child->plan, how, err)) &&
+         swap_snapshot(&child->arena, child->engine, &child->record, &child->plan, &facts, err);
+}
+
+/* Over a snapshot, batch by batch; or carried on. Nothing changed is a failure here: a tool that did nothing looks the
+ * same as a table that was right. */
+static bool run_tool(Session *child, const CascadeStep *step, bool wait, Error *err) {
+  const char *line = child->plan.spec.recompute.command.items[0].text;
+  bool shown = !child->quiet && !child->json;
+  Progress progress = {.file = stderr,
+                       .terminal = isatty(STDERR_FILENO),
+                       .width = paint_terminal_width(STDERR_FILENO),
+                       .dates_shown = -1};
+  InPlaceResult result;
+  InPlaceOptions how = {
+      .run = {.progress = shown ? progress_show : NULL, .context = &progress, .stop = stop_flag(), .wait = wait},
+      .line = line};
+  bool ok = take_snapshot(child, line, &how.run, err) &&
+            run_in_place(&child->arena, child->engine, &child->record, &child->plan, &how, &result, err);
+  progress_end(&progress);
+  if (!ok && err->code == ERR_NO_CHANGE)
+    return error_hint(err, "if %s was right already: tidegate cascade --done %s %s", step->node->name, step->node->name,
+                      child->plan.spec.follows.text);
+  if (ok && !child->json) view_snapshot(&child->paint, &child->arena, &child->record, &result.facts);
+  session_flush(child);
+  return ok;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------------------------
+ */
+
 bool child_run(Session *session, Session *child, const Cascade *cascade, CascadeStep *step, const char **ret_how,
                Error *err) {
   RunFacts ran;
@@ -161,6 +205,7 @@ bool child_run(Session *session, Session *child, const Cascade *cascade, Cascade
   if (!child_draft(session, cascade, step, &path, &text, err) || !write_draft(&session->arena, path, text, err) ||
       !begin(child, step, path, wait, err))
     return false;
+  if (is_handed_over(&child->plan.spec)) return run_tool(child, step, wait, err);
   if (!is_in(child, STATE_ready)) {
     if (!step_run(child, wait, &ran, err))
       return err->code == ERR_NO_CHANGE && was_right(session, child, step, ret_how, err);

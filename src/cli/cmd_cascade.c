@@ -38,12 +38,14 @@ const Command command_cascade = {
         "a backfill of its own: a spec is drafted into the folder cascade-PLAN beside the backfill's spec, with a "
         "range "
         "of its own and control dates beside it, and planned, run and swapped like any other, inside its own window. "
-        "Materialized views are refreshed. The rest is printed with the command to type; --done notes that it was "
+        "Materialized views are refreshed. What tidegate.yaml says `in_place` of is handed to its own tool, over a "
+        "snapshot, "
+        "batch by batch. The rest is printed with the command to type; --done notes that it was "
         "done. What depends on something that is still wrong waits for it.\n\n"
         "Stops at the first that fails. The same command carries on; what is in the ledger is not done again. A draft "
         "that was changed by hand is kept. Exit status 18: something that Tidegate cannot do is still stale.",
     .exits = {ERR_DENIED, ERR_HELD, ERR_DRIFT, ERR_LOCKED, ERR_PAUSED, ERR_LEASED, ERR_SUPERSEDED, ERR_DATABASE,
-              ERR_STATE, ERR_NOT_FOUND, ERR_SPEC, ERR_COMMAND, ERR_FULL, ERR_INCOMPLETE, ERR_NONE},
+              ERR_STATE, ERR_NO_CHANGE, ERR_NOT_FOUND, ERR_SPEC, ERR_COMMAND, ERR_FULL, ERR_INCOMPLETE, ERR_NONE},
     .examples = examples,
     .run = run};
 

@@ -18,16 +18,24 @@ bool step_plan(Session *session, const char *path, bool record, Verdict *ret, Er
   return session_spec(session, path, err) && step_plan_spec(session, record, ret, err);
 }
 
-bool step_plan_spec(Session *session, bool record, Verdict *ret, Error *err) {
+static bool plan_for(Session *session, GateAct action, bool record, Verdict *ret, Error *err) {
   Arena *arena = &session->arena;
   Plan *plan = &session->plan;
   const GatePass *pass = NULL;
   Engine *engine = session->engine;
   if (!plan_resolve(arena, engine, &session->spec, plan, err)) return false;
   if (!plan_measure(arena, engine, plan, stop_interrupt(), err)) return false;
-  if (!gate_judge(arena, engine, plan, GATE_PLAN, plan->spec.budget.batch, ret, &pass, err)) return false;
+  if (!gate_judge(arena, engine, plan, action, plan->spec.budget.batch, ret, &pass, err)) return false;
   if (!record || (!ret->allow && !ret->waits)) return true;
   return plan_record(arena, engine, plan, err) && ledger_find(engine, arena, plan->id, &session->record, err);
+}
+
+bool step_plan_spec(Session *session, bool record, Verdict *ret, Error *err) {
+  return plan_for(session, GATE_PLAN, record, ret, err);
+}
+
+bool step_plan_in_place(Session *session, Verdict *ret, Error *err) {
+  return plan_for(session, GATE_IN_PLACE, true, ret, err);
 }
 
 bool step_run(Session *session, bool wait, RunFacts *ret, Error *err) {
@@ -107,10 +115,28 @@ static bool ask(const char *question) {
   return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0;
 }
 
+/* Is there somebody to be asked? */
+static bool can_ask(const Session *session) { return isatty(STDIN_FILENO) && !session->json; }
+
+bool step_confirm_tool(Session *session, const char *line, Error *err) {
+  const char *id = session->record.id;
+  if (args_has(session->args, "yes")) return true;
+  if (!can_ask(session)) {
+    error_set(err, ERR_USAGE, "nobody can be asked here whether to run the tool: standard input is not a terminal");
+    return error_hint(err, "look at: tidegate status %s; then add --yes", id);
+  }
+  session_flush(session);
+  const char *dates = words_count(&session->arena, session->plan.n_dates, "date", "dates");
+  if (ask(arena_printf(&session->arena, "Run over %s, in place, over a snapshot: %s\n[y/N] ", dates, line)))
+    return true;
+  error_set(err, ERR_PAUSED, "not run, production untouched");
+  return error_hint(err, "its plan is %s", id);
+}
+
 bool step_confirm(Session *session, Error *err) {
   DiffFacts diff;
   if (args_has(session->args, "yes")) return true;
-  if (!isatty(STDIN_FILENO) || session->json) {
+  if (!can_ask(session)) {
     error_set(err, ERR_USAGE, "nobody can be asked here whether to publish: standard input is not a terminal");
     return error_hint(err, "look at: tidegate diff %s; then add --yes", session->record.id);
   }

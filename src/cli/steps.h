@@ -17,6 +17,8 @@
 bool step_plan(Session *session, const char *path, bool record, Verdict *ret, Error *err);
 /* The same for the spec that the session has read, with its database open. */
 bool step_plan_spec(Session *session, bool record, Verdict *ret, Error *err);
+/* The same, judged as what its own tool writes in place. */
+bool step_plan_in_place(Session *session, Verdict *ret, Error *err);
 
 /* Carries the backfill on with a progress bar on standard error, until it is sealed. */
 bool step_run(Session *session, bool wait, RunFacts *ret, Error *err);
@@ -26,6 +28,9 @@ bool step_diff(Session *session, const char *date, size_t limit, DiffFacts *ret,
 
 /* Shows what would be published and asks, unless --yes; false with ERR_PAUSED when the answer is no. */
 bool step_confirm(Session *session, Error *err);
+
+/* Shows what would be run over how many dates and asks, as step_confirm does. */
+bool step_confirm_tool(Session *session, const char *line, Error *err);
 
 /* session_fail, with the ledger's findings before the error when the evidence failed. */
 int step_fail(Session *session, const Error *err);

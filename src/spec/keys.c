@@ -12,6 +12,7 @@
 enum {
   BACKFILL = SPEC_IN_BACKFILL,
   TOP = SPEC_IN_PIPELINE,
+  TARGET = SPEC_IN_TARGET,
   PIPELINE = SPEC_IN_PIPELINE | SPEC_IN_TARGET,
   ANY = SPEC_IN_BACKFILL | SPEC_IN_PIPELINE | SPEC_IN_TARGET
 };
@@ -163,6 +164,12 @@ static const SpecRow rows[] = {
      spec_read_texts,
      ITEM(reads)},
 #include "spec/lineage_keys.def"
+    {{"in_place", TARGET, NULL, "\"dbt run --select carrier_days --event-time-start {from} --event-time-end {to}\"",
+      "the line for /bin/sh by which its own tool writes the dates of a batch in place; tidegate cascade runs it over "
+      "a "
+      "snapshot instead of the table's SQL"},
+     spec_read_text,
+     AT(in_place)},
     {{"production", ANY, NULL, "{schedule: \"0 2 * * *\", zone: America/New_York, p95: 20m}",
       "the job that writes the target; none when nothing is scheduled"},
      spec_read_production,

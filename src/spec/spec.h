@@ -204,6 +204,7 @@ typedef struct Spec {
   const SpecDownstream *downstream;
   size_t n_downstream;
   SpecLineage lineage;
+  SpecText in_place; /* a line for /bin/sh, with the places of a batch, by which a cascade has the target written */
 
   SpecTexts allow_emptied; /* ranges or dates whose rows may all go */
   bool allow_null_dates, allow_null_keys;

@@ -30,6 +30,7 @@ static const char *text_of(Arena *arena, const CascadeStep *step) {
   if (step->act == CASCADE_REFRESH) return arena_printf(arena, "%sit is refreshed", text);
   if (step->act == CASCADE_BACKFILL && step->child != NULL)
     return arena_printf(arena, "%sbackfill %s is %s", text, step->child->id, step->child->state);
+  if (step->line != NULL) return arena_printf(arena, "%sits own tool, over a snapshot: %s", text, step->line);
   if (step->act == CASCADE_BACKFILL)
     return arena_printf(arena, "%sa backfill of its own%s%s", text, step->node->why == NULL ? "" : "; ",
                         step->node->why == NULL ? "" : step->node->why);
@@ -118,7 +119,7 @@ static void put_step(Json *json, const Cascade *cascade, const CascadeStep *step
   json_text(json, "backfill", step->child == NULL ? NULL : step->child->id);
   json_text(json, "state", step->child == NULL ? NULL : step->child->state);
   json_text(json, "why", step->why != NULL ? step->why : node->why);
-  json_text(json, "command", step->command);
+  json_text(json, "command", step->line != NULL ? step->line : step->command);
   if (draft != NULL) json_text(json, "draft", draft);
   json_object_end(json);
 }

@@ -3,7 +3,7 @@ ones, and nothing else is touched. Where it was stopped, the same command goes o
 
 import signal
 
-from harness import DENIED, Flow, main, wait_until
+from harness import COMMAND, DENIED, Flow, main, wait_until
 
 SQL = {
     "airport_days": """
@@ -62,6 +62,17 @@ lineage:
   sql: sql
 downstream:
   - {name: delays dashboard, kind: dashboard, needs: person}
+"""
+# No SQL of rolling_week is known: a tool of its own writes it in place.
+TOOL = """
+echo "$1 $2" >>told
+if [ -e fail ] && [ $(wc -l <told) -eq 3 ]; then exit 9; fi
+if [ -e hang ] && [ $(wc -l <told) -eq 6 ]; then touch hung; exec sleep 600; fi
+sqlite3 -cmd '.timeout 10000' db.sqlite "BEGIN IMMEDIATE; DELETE FROM rolling_week WHERE day >= '$1' AND day < '$2';
+  INSERT INTO rolling_week SELECT * FROM (SELECT day, origin, sum(minutes) OVER w AS minutes FROM airport_days
+    WINDOW w AS (PARTITION BY origin ORDER BY day ROWS BETWEEN 6 PRECEDING AND CURRENT ROW)) WHERE day >= '$1' AND day < '$2'; COMMIT"
+"""
+HANDED = PIPELINE + """  - {name: rolling_week, kind: table, needs: cascade, reads: [airport_days]}
 """
 
 
@@ -131,6 +142,45 @@ class Cascade(Flow):
         result = self.run_tidegate("cascade", "--yes", "fix.yaml")
         self.assertEqual(draft.read_text(encoding="utf-8"), mine, repr(result))
         self.assertNotIn("rolling_week", self.differing())
+
+    def hand_over(self):
+        (self.folder / "sql" / "rolling_week.sql").unlink()
+        (self.folder / "tool.sh").write_text(TOOL, encoding="utf-8")
+        overrides = HANDED.replace("  sql: sql", "  sql: sql\n  overrides: {rolling_week: {window: 6}}")
+        (self.folder / "tidegate.yaml").write_text(overrides, encoding="utf-8")
+        printed = self.tidegate("cascade", "--dry-run", "--json", "fix.yaml").json["steps"]
+        self.assertEqual({step["name"]: step["act"] for step in printed}["rolling_week"], "hand", "nobody said how")
+        (self.folder / "tidegate.yaml").write_text(overrides + "targets: {rolling_week: {in_place: 'sh tool.sh {from} {to}'}}\n", encoding="utf-8")
+        return overrides
+
+    def told(self):
+        return (self.folder / "told").read_text(encoding="utf-8").splitlines()
+
+    def test_what_only_its_own_tool_can_make_is_handed_to_it(self):
+        """Over a snapshot; put back when the tool fails, and then nothing further is done; carried on when killed."""
+        self.hand_over()
+        before = self.content("rolling_week")
+        (self.folder / "fail").touch()
+        result = self.tidegate("cascade", "--yes", "fix.yaml", code=COMMAND)
+        self.assertIn("the same tidegate cascade carries on", result.err)
+        self.assertEqual(self.content("rolling_week"), before)
+        self.assertEqual(len(self.told()), 3)
+        self.assertIn("scorecard", self.differing(), "what reads it waits")
+        (self.folder / "fail").unlink()
+        (self.folder / "hang").touch()
+        process = self.start("cascade", "--yes", "fix.yaml")
+        wait_until(lambda: (self.folder / "hung").exists() or process.poll() is not None)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        self.assertIn(("rolling_week", "opened"), self.backfills())
+        self.tidegate("cascade", "--yes", "fix.yaml")
+        self.assertEqual(self.differing(), set())
+        self.assertEqual([state for target, state in self.backfills() if target == "rolling_week"], ["restored", "checked"])
+        told = self.told()
+        self.assertEqual(told[5], told[6], "what may be half written is written again, and nothing before it")
+        again = self.tidegate("cascade", "--yes", "--json", "fix.yaml").json
+        self.assertEqual(self.told(), told)
+        self.assertIn("backfill", {step["name"]: step["done"] for step in again["steps"]}["rolling_week"])
 
     def test_a_rollback_is_cascaded_too(self):
         self.tidegate("cascade", "--yes", "fix.yaml")

@@ -78,6 +78,26 @@ static void a_draft_is_a_spec(void **state) {
   }
 }
 
+/* What is handed to its own tool has no control dates, and a command that any word may stand in. */
+static void a_draft_for_a_tool_is_a_spec(void **state) {
+  static const char line[] = "dbt run --select \"a b\" --vars '{x: #1}' --event-time-start {from}\n| tee \\log";
+  Scene scene;
+  Spec spec;
+  Error err = {0};
+  set_scene(&scene, "weekly");
+  scene.step.sql = NULL;
+  scene.step.line = line;
+  const char *text = draft(&scene);
+  if (!spec_parse(&scene.arena, "draft.yaml", text, NULL, NULL, &spec, &err)) fail_msg("%s\n%s", err.message, text);
+  assert_null(spec.control.text);
+  assert_true(spec.recompute.shell);
+  assert_int_equal(spec.recompute.command.n, 1);
+  assert_string_equal(spec.recompute.command.items[0].text, line);
+  assert_int_equal(spec.n_changes, 3);
+  assert_false(cascade_draft_edited(text));
+  arena_release(&scene.arena);
+}
+
 static void what_is_said_elsewhere_is_left_out(void **state) {
   Scene scene;
   SpecText key = {.text = "id"};
@@ -119,9 +139,11 @@ static void a_file_has_a_plain_name(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_draft_is_a_spec), cmocka_unit_test(what_is_said_elsewhere_is_left_out),
-      cmocka_unit_test(a_key_of_no_columns_is_left_out), cmocka_unit_test(a_change_by_hand_is_seen),
-      cmocka_unit_test(a_file_has_a_plain_name)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_draft_is_a_spec),
+                                     cmocka_unit_test(a_draft_for_a_tool_is_a_spec),
+                                     cmocka_unit_test(what_is_said_elsewhere_is_left_out),
+                                     cmocka_unit_test(a_key_of_no_columns_is_left_out),
+                                     cmocka_unit_test(a_change_by_hand_is_seen),
+                                     cmocka_unit_test(a_file_has_a_plain_name)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
