@@ -24,6 +24,27 @@ static const char *dbt_name(const GraphNode *node) {
   return dot == NULL ? node->shown : dot + 1;
 }
 
+/* What makes it again, all of it: an ordinary run of an incremental model looks at what is new alone. A microbatch
+ * model can be told its dates. */
+static const char *dbt_again(Arena *arena, const Cascade *cascade, const LineageNode *step, const GraphNode *node) {
+  char from[32], to[32];
+  const Zone *zone = cascade->parent->shape.codec.zone;
+  if (strcmp(node->materialization, "incremental") != 0)
+    return arena_printf(arena, "dbt run --select %s", dbt_name(node));
+  if (!step->ranged || node->strategy == NULL || strcmp(node->strategy, "microbatch") != 0)
+    return arena_printf(arena, "dbt run --full-refresh --select %s", dbt_name(node));
+  grain_label(step->grain, zone, step->range.from, from);
+  grain_label(step->grain, zone, step->range.to, to);
+  return arena_printf(arena, "dbt run --select %s --event-time-start %s --event-time-end %s", dbt_name(node), from, to);
+}
+
+static bool appends(const GraphNode *node) { return node->strategy != NULL && strcmp(node->strategy, "append") == 0; }
+
+static bool is_python(const GraphNode *node) {
+  const char *dot = node->file == NULL ? NULL : strrchr(node->file, '.');
+  return dot != NULL && strcmp(dot, ".py") == 0;
+}
+
 static void by_hand(CascadeStep *step, const char *why, const char *command) {
   step->act = CASCADE_HAND;
   step->why = why;
@@ -57,11 +78,15 @@ static bool reads_itself(Arena *arena, Engine *engine, const CascadeStep *step) 
   return false;
 }
 
-static void choose_backfill(Arena *arena, Engine *engine, const Graph *graph, CascadeStep *step) {
+static void choose_backfill(Arena *arena, Engine *engine, const Graph *graph, CascadeStep *step, const char *again) {
   const GraphNode *node = graph_at(graph, step->node->id);
   const char *compiled = node->sql != NULL ? node->sql : lineage_compiled(arena, graph, step->node->id);
   /* In a folder of its own: dbt run leaves out of its manifest the SQL of what it did not run. */
   static const char recompile[] = "dbt compile --full-refresh --target-path lineage";
+  if (is_python(node)) {
+    by_hand(step, "it is written in Python", again);
+    return;
+  }
   step->act = CASCADE_BACKFILL;
   step->sql = cascade_query(arena, compiled);
   if (step->sql == NULL && is_model(node))
@@ -78,11 +103,13 @@ bool cascade_child_spec(Arena *arena, const BackfillRecord *record, const char *
   return spec_load_pipeline(arena, path, table, ret, err);
 }
 
-/* Handed to its own tool, where a person has said how. What is made anew as a whole has no dates to be handed over. */
+/* Handed to its own tool, where a person has said how. What is made anew as a whole has no dates to be handed over, and
+ * what only appends would have its rows twice. */
 static bool hand_over(Arena *arena, const Cascade *cascade, CascadeStep *step, bool *ret, Error *err) {
   Spec spec;
   Needs needs = step->node->needs;
   *ret = false;
+  if (appends(graph_at(cascade->parent->radius.graph, step->node->id))) return true;
   if (step->table == NULL || (needs != NEEDS_CASCADE && (needs != NEEDS_UNKNOWN || !step->node->ranged))) return true;
   if (!cascade_child_spec(arena, cascade->record, step->table, &spec, err)) return false;
   if (spec.in_place.text == NULL) return true;
@@ -94,7 +121,7 @@ static bool hand_over(Arena *arena, const Cascade *cascade, CascadeStep *step, b
 static bool choose(Arena *arena, Engine *engine, const Cascade *cascade, CascadeStep *step, Error *err) {
   const Graph *graph = cascade->parent->radius.graph;
   const GraphNode *node = graph_at(graph, step->node->id);
-  const char *again = is_model(node) ? arena_printf(arena, "dbt run --select %s", dbt_name(node)) : NULL;
+  const char *again = is_model(node) ? dbt_again(arena, cascade, step->node, node) : NULL;
   TableFacts table;
   bool there, handed;
   if (step->node->needs == NEEDS_NOTHING || step->node->needs == NEEDS_FOLLOWS) return true;
@@ -105,7 +132,7 @@ static bool choose(Arena *arena, Engine *engine, const Cascade *cascade, Cascade
   switch (step->node->needs) {
     case NEEDS_CASCADE:
       if (there)
-        choose_backfill(arena, engine, graph, step);
+        choose_backfill(arena, engine, graph, step, again);
       else
         by_hand(step, "it is not in this database", again);
       break;

@@ -10,9 +10,21 @@
 
 enum { LONGEST = 1024 * 1024 }; /* bytes of SQL that are looked into */
 
+/* A batch of a microbatch model reads its own dates of a parent that says which column holds them, and the whole of one
+ * that does not: then the SQL decides. */
+static bool is_by_sql(const Graph *graph, const GraphNode *node, NodeId id) {
+  size_t n, n_edges;
+  const GraphEdge *edges = graph_edges(graph, &n_edges);
+  const uint32_t *in = graph_next(graph, GRAPH_UP, id, &n);
+  if (node->range_from == NULL) return true;
+  for (size_t i = 0; i < n && strcmp(node->range_from, "batch_size") == 0; i++)
+    if (graph_at(graph, edges[in[i]].parent)->event_time == NULL) return true;
+  return false;
+}
+
 const GraphNode *lineage_dated(Arena *arena, const Graph *graph, NodeId id, size_t *left) {
   const GraphNode *node = graph_at(graph, id);
-  if (node->range_from != NULL || node->compiled_length <= 0 || node->compiled_length > LONGEST || *left == 0 ||
+  if (!is_by_sql(graph, node, id) || node->compiled_length <= 0 || node->compiled_length > LONGEST || *left == 0 ||
       node->disabled)
     return node;
   ARENA_SCOPED scratch = {0};
@@ -23,6 +35,7 @@ const GraphNode *lineage_dated(Arena *arena, const Graph *graph, NodeId id, size
   if (!dates.known) return node;
   GraphNode *copy = arena_alloc(arena, sizeof *copy);
   *copy = *node;
+  copy->range_from = NULL;
   sql_tell_dates(copy, &dates);
   return copy;
 }

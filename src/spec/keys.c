@@ -357,6 +357,10 @@ static bool refuse_elsewhere(SpecReader *reader, const SpecRow *row, const DocNo
     spec_refuse(reader, &key, "“%s” belongs to the pipeline, not to one backfill", row->key.name);
     return error_hint(reader->err, "move it to the top of tidegate.yaml, or to the target's entry there");
   }
+  if (row->key.where == TARGET) {
+    spec_refuse(reader, &key, "“%s” belongs to one table of the pipeline", row->key.name);
+    return error_hint(reader->err, "move it into that table's entry under “targets” in tidegate.yaml");
+  }
   spec_refuse(reader, &key, "“%s” can stand at the top of tidegate.yaml only", row->key.name);
   return error_hint(reader->err, "move it to the top of tidegate.yaml");
 }

@@ -3,6 +3,7 @@ is in the end what a build from scratch makes. dbt is not needed: the tables are
 
 import json
 import lzma
+import re
 import unittest
 from pathlib import Path
 
@@ -163,6 +164,16 @@ class Cascade(PostgresFlow):
         self.assertEqual(self.step(result, "rolling_week")["waits_for"], "analytics.airport_days")
         self.assertEqual(self.rows("SELECT count(*) FROM tidegate.backfill UNION ALL SELECT count(*) FROM tidegate.event"), before)
         self.assertEqual(list(self.folder.glob("cascade-*")), [])
+        # What has no SQL: an ordinary run would look at what is new alone, so the whole is run again, or the dates are told.
+        manifest = self.folder / "target" / "manifest.json"
+        text = manifest.read_text(encoding="utf-8")
+        manifest.write_text(re.sub(r"(airport_days|carrier_days)\.sql", r"\1.py", text), encoding="utf-8")
+        result = self.tidegate("cascade", "--dry-run", "--json", "fix.yaml").json
+        told = {name: self.step(result, name) for name in ("airport_days", "carrier_days")}
+        self.assertEqual({(step["act"], step["why"]) for step in told.values()}, {("hand", "it is written in Python")})
+        self.assertEqual({step["command"] for step in told.values()},
+                         {"dbt run --full-refresh --select airport_days",
+                          "dbt run --select carrier_days --event-time-start 2013-02-03 --event-time-end 2013-02-25"})
 
     def test_what_cannot_be_is_refused(self):
         self.plan("fix.yaml")

@@ -179,6 +179,45 @@ static void columns_are_read_from_compiled_sql(void **state) {
   end(&scene);
 }
 
+#define META "\"metadata\": {\"dbt_schema_version\": \"https://schemas.getdbt.com/dbt/manifest/v12.json\"}"
+#define WEEK                                                                                                        \
+  "select day, sum(n) over (order by day rows between 6 preceding and current row) as n from \\\"db\\\".\\\"s\\\"." \
+  "\\\"daily\\\""
+
+/* A batch reads its own dates of a parent that says where they are, and all of another's: then its SQL counts. */
+static void a_microbatch_reads_all_of_what_has_no_event_time(void **state) {
+  static const Instant day = 86400;
+  if (!sql_can_parse()) skip();
+  for (int has = 0; has < 2; has++) {
+    Scene scene;
+    BlastRadius radius;
+    begin(&scene);
+    const char *text = arena_printf(
+        &scene.arena,
+        "{" META
+        ", \"nodes\": {\"model.x.daily\": {\"unique_id\": \"model.x.daily\", \"resource_type\": \"model\", \"name\": "
+        "\"daily\", \"relation_name\": \"db.s.daily\", \"config\": {\"materialized\": \"table\"%s}}, \"model.x.week\": "
+        "{\"unique_id\": \"model.x.week\", \"resource_type\": \"model\", \"name\": \"week\", \"relation_name\": "
+        "\"db.s.week\", "
+        "\"depends_on\": {\"nodes\": [\"model.x.daily\"]}, \"config\": {\"materialized\": \"incremental\", "
+        "\"incremental_strategy\": \"microbatch\", \"batch_size\": \"day\"}, \"compiled_code\": \"" WEEK "\"}}}",
+        has ? ", \"event_time\": \"day\"" : "");
+    write_text(&scene, text, strlen(text));
+    dbt_read_manifest(scene.graph, scene.path);
+    graph_finish(scene.graph);
+    LineageAsk ask = {.target = "s.daily",
+                      .ranged = true,
+                      .range = {0, day},
+                      .grain = GRAIN_DAY,
+                      .zone = zone_utc(),
+                      .now = 90 * day};
+    lineage_radius(&scene.arena, scene.graph, NULL, &ask, &radius);
+    assert_int_equal(radius.n, 1);
+    assert_int_equal(radius.nodes[0].range.to, has ? day : 7 * day);
+    end(&scene);
+  }
+}
+
 static void the_catalog_gives_names(void **state) {
   Scene scene;
   begin(&scene);
@@ -197,8 +236,6 @@ static void the_catalog_gives_names(void **state) {
 }
 
 /* ---- what nobody should write ----------------------------------------------------------------------------------- */
-
-#define META "\"metadata\": {\"dbt_schema_version\": \"https://schemas.getdbt.com/dbt/manifest/v12.json\"}"
 
 /* Why the source failed; "" when it did not. */
 static const char *fault_of(Scene *scene, const char *text, size_t length) {
@@ -287,10 +324,15 @@ static void what_is_no_file_is_said(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_version_of_dbt_is_read), cmocka_unit_test(what_newer_versions_know_is_read),
-      cmocka_unit_test(compiled_sql_is_read_at_need), cmocka_unit_test(columns_are_read_from_compiled_sql),
-      cmocka_unit_test(the_catalog_gives_names),      cmocka_unit_test(broken_files_are_named_with_their_place),
-      cmocka_unit_test(depth_and_length_have_limits), cmocka_unit_test(what_is_left_out_is_said),
+      cmocka_unit_test(every_version_of_dbt_is_read),
+      cmocka_unit_test(what_newer_versions_know_is_read),
+      cmocka_unit_test(compiled_sql_is_read_at_need),
+      cmocka_unit_test(a_microbatch_reads_all_of_what_has_no_event_time),
+      cmocka_unit_test(columns_are_read_from_compiled_sql),
+      cmocka_unit_test(the_catalog_gives_names),
+      cmocka_unit_test(broken_files_are_named_with_their_place),
+      cmocka_unit_test(depth_and_length_have_limits),
+      cmocka_unit_test(what_is_left_out_is_said),
       cmocka_unit_test(what_is_no_file_is_said),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,6 +152,9 @@ static void keys_in_the_wrong_file(void **state) {
                    "backfill's own file");
   refused_pipeline("targets:\n  a:\n    wrong: x\n", "tidegate.yaml:3:5", "belongs to one backfill",
                    "    wrong: x\n    ^", "backfill's own file");
+  refused_with("in_place: x\n", "b.yaml:6:1", "one table of the pipeline", "in_place: x\n^", "under “targets”");
+  refused_pipeline("in_place: x\n", "tidegate.yaml:1:1", "one table of the pipeline", "in_place: x\n^",
+                   "under “targets”");
   refused_with("targets: {a: }\n", "b.yaml:6:1", "top of tidegate.yaml only", "targets: {a: }\n^", "move it");
   refused_pipeline("targets: {a: {targets: {b: }}}\n", "tidegate.yaml:1:15", "top of tidegate.yaml only",
                    "targets: {a: {targets: {b: }}}\n              ^", "move it");
