@@ -13,13 +13,13 @@ static bool ask_page(OpenLineage *reading, Http *http, int page, size_t *ret_new
   BUF_SCOPED body = {0};
   BUF_SCOPED url = {0};
   long status;
-  size_t before = reading->n_events;
+  size_t before = reading->n_seen;
   buf_printf(&url, "%s/api/v1/events/lineage?limit=%d&offset=%d&sortDirection=desc", reading->path, PAGE, page * PAGE);
   HttpQuestion question = {.url = buf_text(&url), .token = getenv("OPENLINEAGE_API_KEY"), .timeout = 30};
   if (!http_ask(http, &question, &status, &body, err)) return false;
   if (status != 200) return error_set(err, ERR_DATABASE, "%s answered with status %ld", reading->path, status);
   openlineage_add(reading, reading->path, 0, buf_text(&body), body.len);
-  *ret_new = reading->n_events - before;
+  *ret_new = reading->n_seen - before;
   return true;
 }
 

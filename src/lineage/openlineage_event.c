@@ -59,14 +59,18 @@ static OlRun *find_run(OpenLineage *reading, const char *space, const char *job,
 
 /* ---- datasets ---------------------------------------------------------------------------------------------------- */
 
-/* A dataset's name; where it may be a table's, as a relation too. Paths and topics are none. */
-static GraphName dataset_name(Arena *arena, const char *space, const char *name) {
-  static const char *const others[] = {"file", "s3",   "s3a",   "gs",   "abfss", "abfs", "wasbs",
-                                       "dbfs", "hdfs", "kafka", "http", "https", NULL};
+/* A dataset's name; where it may be a table's, as a relation too. Paths and topics are none, unless the event says that
+ * it is a TABLE: Spark's and Flink's have the namespace of where the rows lie. type: of a symlink; NULL: it says none.
+ */
+static GraphName dataset_name(Arena *arena, const char *space, const char *name, const char *type) {
+  static const char *const others[] = {"file", "s3",   "s3a",  "gs",    "gcs",  "abfss", "abfs",   "wasbs",
+                                       "wasb", "dbfs", "hdfs", "kafka", "http", "https", "pubsub", NULL};
   size_t scheme = strcspn(space, ":/");
   GraphName ret = {0};
   bool other = strchr(name, '/') != NULL;
-  for (size_t i = 0; others[i] != NULL; i++)
+  bool said = type != NULL && strcasecmp(type, "TABLE") == 0;
+  if (type != NULL && strcasecmp(type, "LOCATION") == 0) other = true;
+  for (size_t i = 0; !said && others[i] != NULL; i++)
     other = other || (strlen(others[i]) == scheme && strncasecmp(space, others[i], scheme) == 0);
   if (!other) ret = graph_relation(arena, name);
   ret.space = arena_printf(arena, "openlineage:%s", space);
@@ -80,7 +84,7 @@ static NodeId add_dataset(OpenLineage *reading, const json_t *dataset) {
   size_t i;
   json_t *other;
   if (space == NULL || name == NULL) return GRAPH_NONE;
-  GraphName full = dataset_name(reading->arena, space, name);
+  GraphName full = dataset_name(reading->arena, space, name, NULL);
   NodeId node = graph_node(reading->graph, &full);
   GraphNode *facts = graph_facts(reading->graph, node);
   if (facts->kind == NULL) facts->kind = full.table == NULL ? "dataset" : "table";
@@ -88,7 +92,7 @@ static NodeId add_dataset(OpenLineage *reading, const json_t *dataset) {
   json_array_foreach(json_object_get(facet(dataset, "symlinks"), "identifiers"), i, other) {
     const char *other_space = member(other, "namespace"), *other_name = member(other, "name");
     if (other_space == NULL || other_name == NULL) continue;
-    GraphName alias = dataset_name(reading->arena, other_space, other_name);
+    GraphName alias = dataset_name(reading->arena, other_space, other_name, member(other, "type"));
     graph_alias(reading->graph, node, &alias, "OpenLineage names one the symlink of the other");
   }
   return node;
@@ -192,6 +196,7 @@ static bool add_event(OpenLineage *reading, const char *file, int line, const js
   json_t *dataset;
   Error ignored;
   Instant at = 0;
+  reading->n_seen++;
   const json_t *job = json_object_get(event, "job");
   const char *space = member(job, "namespace"), *name = member(job, "name"), *time = member(event, "eventTime");
   const char *id = member(json_object_get(event, "run"), "runId");

@@ -45,7 +45,7 @@ struct OpenLineage {
   size_t n_runs;
   uint32_t *slots; /* open addressing: index in runs + 1, 0 is free */
   size_t n_slots;
-  size_t n_events, n_faults;
+  size_t n_seen, n_events, n_faults; /* what may be events; those that are; what is wrong */
   Instant newest;
   Buf faults; /* the first few */
 };

@@ -19,7 +19,7 @@ TABLES = ["daily_delays", "flight_counts", "airport_days", "rolling_week", "orig
           "late_carriers", "carrier_days", "carrier_totals", "airport_totals", "worst_days"]
 PIPELINE = f"""
 production: none
-budget: {{duty: 100 %}}
+budget: {{duty: 100 %, batch: 10m}}
 lineage:
   dbt: project/lineage
   overrides:{OVERRIDES}"""
@@ -74,7 +74,7 @@ class RealDbt(PostgresFlow):
                                                    encoding="utf-8")
         (self.folder / "fix.yaml").write_text(DELAYS.replace("range: 2013-02-03..2013-02-24", "range: 2013-02-01..2013-02-28"), encoding="utf-8")
         self.swapped("fix.yaml")
-        told = self.tidegate("cascade", "--yes", "fix.yaml", code=INCOMPLETE)
+        told = self.tidegate("cascade", "--yes", "fix.yaml", code=INCOMPLETE, timeout=900)
         self.assertRegex(told.out, r"untouched analytics\.flight_counts ")
         self.assertRegex(told.out, r"analytics\.late_carriers .*: nothing differs")
         self.assertEqual(self.differing(), ["carrier_totals"])

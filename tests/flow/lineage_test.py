@@ -172,6 +172,7 @@ class ReadTogether:
 
     def test_marquez_is_asked_for_its_events(self):
         loads = [json.loads(event(f"load_{i}", [self.dataset("daily_delays")], [self.dataset(f"copy_{i}")])) for i in range(120)]
+        loads.insert(30, {"eventType": "COMPLETE"})  # what is no event does not end the reading
         with Marquez(loads) as marquez:
             self.pipeline(f"lineage: {{openlineage: '{marquez.url}/'}}")
             found, nodes, _ = self.impact("--all")

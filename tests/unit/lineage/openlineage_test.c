@@ -171,6 +171,26 @@ static void several_names_for_one_table(void **state) {
   assert_non_null(edge_between(graph, daily, find_relation(&arena, graph, "weekly")));
 }
 
+/* Spark says where the rows lie, and what the table is called in a namespace of that place; Hive's hook the other way
+ * round; Flink's tables are topics. */
+static void a_symlink_says_whether_it_is_a_table(void **state) {
+  ARENA_SCOPED arena = {0};
+  Graph *graph = graph_of(
+      &arena,
+      "{\"eventType\":\"COMPLETE\",\"run\":{\"runId\":\"1\"}," JOB("x") ",\"inputs\":[{\"namespace\":\"file\",\"name\":\"/tmp/warehouse/target\",\"facets\":"
+      "{\"symlinks\":{\"identifiers\":[{\"namespace\":\"file:/tmp/warehouse\",\"name\":\"mart.daily\",\"type\":\"TABLE\"}]}}},"
+      "{\"namespace\":\"kafka://broker:9092\",\"name\":\"orders.raw\",\"facets\":"
+      "{\"symlinks\":{\"identifiers\":[{\"namespace\":\"kafka://broker:9092\",\"name\":\"cat.db.orders\",\"type\":\"TABLE\"}]}}}],"
+      "\"outputs\":[{\"namespace\":\"hive://metastore:9083\",\"name\":\"mart.weekly\",\"facets\":"
+      "{\"symlinks\":{\"identifiers\":[{\"namespace\":\"oss\",\"name\":\"bucket.weekly\",\"type\":\"LOCATION\"}]}}}]}\n");
+  NodeId weekly = find_relation(&arena, graph, "mart.weekly");
+  assert_non_null(edge_between(graph, find_relation(&arena, graph, "mart.daily"), weekly));
+  assert_non_null(edge_between(graph, find_relation(&arena, graph, "db.orders"), weekly));
+  assert_int_equal(weekly, find_id(graph, "openlineage:oss", "bucket.weekly"));
+  GraphName location = {.schema = "bucket", .table = "weekly"};
+  assert_int_equal(graph_find(graph, &location, NULL), GRAPH_NONE);
+}
+
 static void facets_of_the_job(void **state) {
   ARENA_SCOPED arena = {0};
   Graph *graph = graph_of(
@@ -285,12 +305,17 @@ static void files_of_every_kind(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(events_of_a_real_emitter), cmocka_unit_test(a_run_is_put_together),
-      cmocka_unit_test(failed_and_then_well),     cmocka_unit_test(columns),
-      cmocka_unit_test(columns_by_the_sql),       cmocka_unit_test(several_names_for_one_table),
-      cmocka_unit_test(facets_of_the_job),        cmocka_unit_test(garbage_is_left_out_and_said),
-      cmocka_unit_test(hostile_names_stay_names), cmocka_unit_test(deep_and_long),
-      cmocka_unit_test(files_of_every_kind)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(events_of_a_real_emitter),
+                                     cmocka_unit_test(a_run_is_put_together),
+                                     cmocka_unit_test(failed_and_then_well),
+                                     cmocka_unit_test(columns),
+                                     cmocka_unit_test(columns_by_the_sql),
+                                     cmocka_unit_test(several_names_for_one_table),
+                                     cmocka_unit_test(a_symlink_says_whether_it_is_a_table),
+                                     cmocka_unit_test(facets_of_the_job),
+                                     cmocka_unit_test(garbage_is_left_out_and_said),
+                                     cmocka_unit_test(hostile_names_stay_names),
+                                     cmocka_unit_test(deep_and_long),
+                                     cmocka_unit_test(files_of_every_kind)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
