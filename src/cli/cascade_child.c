@@ -9,6 +9,7 @@
 #include "cli/steps.h"
 #include "cli/stop.h"
 #include "cli/target.h"
+#include "gate/command/command.h"
 #include "run/in_place.h"
 #include "view/outcome.h"
 #include "view/plan_report.h"
@@ -113,7 +114,8 @@ static bool deny(const CascadeStep *step, const char *path, const Verdict *verdi
   if (verdict->rule == NULL || strcmp(verdict->rule, "control") != 0) return false;
   return error_hint(err,
                     "are rows of %s made from more dates than is known? Then say it in tidegate.yaml: lineage: "
-                    "{overrides: {%s: {window: DATES}}}; else correct the draft %s",
+                    "{overrides: {%s: {window: DATES}}}. Does its job make them otherwise than its SQL over all dates, "
+                    "as a window over what is_incremental() lets through? Else correct the draft %s",
                     step->node->name, step->node->name, path);
 }
 
@@ -168,6 +170,13 @@ static bool take_snapshot(Session *child, const char *line, const RunOptions *ho
          swap_snapshot(&child->arena, child->engine, &child->record, &child->plan, &facts, err);
 }
 
+/* The job that the line starts elsewhere; NULL: none that is known. */
+static const char *started_by(Session *child, const char *line) {
+  ProcessVariable places[PLAN_VARIABLES];
+  plan_variables(&child->arena, &child->plan, child->plan.range, places);
+  return command_job(&child->arena, &child->spec, plan_fill(&child->arena, line, places, PLAN_VARIABLES));
+}
+
 /* Over a snapshot, batch by batch; or carried on. Nothing changed is a failure here: a tool that did nothing looks the
  * same as a table that was right. */
 static bool run_tool(Session *child, const CascadeStep *step, bool wait, Error *err) {
@@ -180,14 +189,15 @@ static bool run_tool(Session *child, const CascadeStep *step, bool wait, Error *
   InPlaceResult result;
   InPlaceOptions how = {
       .run = {.progress = shown ? progress_show : NULL, .context = &progress, .stop = stop_flag(), .wait = wait},
-      .line = line};
+      .line = line,
+      .starts = started_by(child, line)};
   bool ok = take_snapshot(child, line, &how.run, err) &&
             run_in_place(&child->arena, child->engine, &child->record, &child->plan, &how, &result, err);
   progress_end(&progress);
   if (!ok && err->code == ERR_NO_CHANGE)
     return error_hint(err, "if %s was right already: tidegate cascade --done %s %s", step->node->name, step->node->name,
                       child->plan.spec.follows.text);
-  if (ok && !child->json) view_snapshot(&child->paint, &child->arena, &child->record, &result.facts);
+  if (ok && !child->json) view_snapshot(&child->paint, &child->arena, &child->record, &result.facts, true);
   session_flush(child);
   return ok;
 }
