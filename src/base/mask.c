@@ -1,8 +1,10 @@
 #include "base/mask.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 
@@ -12,6 +14,9 @@
  */
 
 enum { MOST_BYTES = 4096 };
+
+/* Values of the environment that are shorter stand in any text. */
+enum { LEAST_VALUE = 6 };
 
 static const char stars[] = "***";
 
@@ -149,10 +154,10 @@ static void mask_word(Masking *m) {
   if (names_secret(m->text + begin, end - begin)) mask_value(m, begin);
 }
 
-const char *mask_secrets(Arena *arena, const char *text, size_t n) {
+static const char *mask(Arena *arena, const char *text, size_t n, size_t most) {
   BUF_SCOPED out = {0};
-  bool cut = n > MOST_BYTES;
-  char *copy = arena_strndup(arena, text, cut ? MOST_BYTES : n); /* ends at a NUL byte, if there is one */
+  bool cut = n > most;
+  char *copy = arena_strndup(arena, text, cut ? most : n); /* ends at a NUL byte, if there is one */
   Masking m = {.text = copy, .n = strlen(copy), .out = &out};
   while (m.at < m.n) {
     char c = m.text[m.at];
@@ -165,4 +170,28 @@ const char *mask_secrets(Arena *arena, const char *text, size_t n) {
   }
   if (cut) buf_puts(&out, " …");
   return arena_strdup(arena, buf_text(&out));
+}
+
+const char *mask_secrets(Arena *arena, const char *text, size_t n) { return mask(arena, text, n, MOST_BYTES); }
+
+static const char *mask_each(Arena *arena, const char *text, const char *value) {
+  BUF_SCOPED out = {0};
+  size_t n = strlen(value);
+  for (const char *found; (found = strstr(text, value)) != NULL; text = found + n) {
+    buf_append(&out, text, (size_t)(found - text));
+    buf_puts(&out, stars);
+  }
+  buf_puts(&out, text);
+  return arena_strdup(arena, buf_text(&out));
+}
+
+const char *mask_output(Arena *arena, const char *text, size_t n) {
+  const char *masked = arena_strndup(arena, text, n);
+  for (char **variable = environ; *variable != NULL; variable++) {
+    size_t name = strcspn(*variable, "=");
+    const char *value = *variable + name + ((*variable)[name] == '=');
+    if (strlen(value) >= LEAST_VALUE && names_secret(*variable, name) && strstr(masked, value) != NULL)
+      masked = mask_each(arena, masked, value);
+  }
+  return mask(arena, masked, strlen(masked), SIZE_MAX);
 }

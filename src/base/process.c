@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/mask.h"
 
 /* A command's output is kept up to this many bytes; the rest is read and thrown away. */
 enum { LOG_MAX = 64 * 1024, POLL_MS = 100, TAIL = 400 };
@@ -41,7 +42,7 @@ static void die_with(pid_t parent) {
 }
 
 static _Noreturn void become(char *const *argv, const ProcessRules *rules, int output, pid_t parent) {
-  setpgid(0, 0);
+  setsid(); /* a group of its own, and no terminal: what asks there for a password fails, and does not stand still */
   die_with(parent);
   for (size_t i = 0; i < rules->n; i++) setenv(rules->variables[i].name, rules->variables[i].value, 1);
   int nothing = open("/dev/null", O_RDONLY);
@@ -99,7 +100,6 @@ static bool run(char *const *argv, const ProcessRules *rules, Buf *log, int *ret
     close(ends[0]);
     return error_set(err, ERR_COMMAND, "cannot start %s: %s", argv[0], strerror(errno));
   }
-  setpgid(child, child);
   Outcome outcome = follow(rules, child, ends[0], log, ret_status);
   close(ends[0]);
   if (outcome != ENDED) end_group(child);
@@ -109,9 +109,19 @@ static bool run(char *const *argv, const ProcessRules *rules, Buf *log, int *ret
   return true;
 }
 
+/* It goes into messages and records. */
+static void mask_log(Buf *log) {
+  ARENA_SCOPED arena = {0};
+  const char *masked = mask_output(&arena, buf_text(log), log->len);
+  buf_clear(log);
+  buf_puts(log, masked);
+}
+
 bool process_run(char *const *argv, const ProcessRules *rules, Buf *log, Error *err) {
   int status = 0;
-  if (!run(argv, rules, log, &status, err)) return false;
+  bool ran = run(argv, rules, log, &status, err);
+  mask_log(log);
+  if (!ran) return false;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
   const char *tail = log->len > TAIL ? buf_text(log) + log->len - TAIL : buf_text(log);
   if (WIFEXITED(status))

@@ -27,14 +27,15 @@ typedef struct ProcessRules {
 } ProcessRules;
 
 /*
- * Runs a command to its end: argv[0] is looked up on PATH, no shell; standard input is empty; its output and errors go
- * to `log` (the first 64 KiB). It is the leader of a process group of its own, which is ended as a whole; killed, this
- * process takes the leader with it. Errors:
+ * Runs a command to its end: argv[0] is looked up on PATH, no shell; standard input is empty and there is no terminal;
+ * its output and errors go to `log` (the first 64 KiB), secrets masked. It is the leader of a session of its own, whose
+ * process group is ended as a whole; killed, this process takes the leader with it. Errors:
  * ERR_COMMAND for a status other than 0, a signal or the timeout; ERR_PAUSED when go_on said stop.
  */
 bool process_run(char *const *argv, const ProcessRules *rules, Buf *log, Error *err);
 
-/* The same, with any exit status being an answer (127: it cannot be run). ERR_COMMAND for a signal or the timeout. */
+/* The same, with any exit status being an answer and the log as it came (127: it cannot be run). ERR_COMMAND for a
+ * signal or the timeout. */
 bool process_status(char *const *argv, const ProcessRules *rules, Buf *log, int *ret_status, Error *err);
 
 #endif

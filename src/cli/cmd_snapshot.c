@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mask.h"
 #include "cli/session.h"
 #include "cli/steps.h"
 #include "cli/stop.h"
@@ -203,6 +204,12 @@ static bool read_per_batch(Session *session, int64_t *ret, Error *err) {
 static bool check_line(Session *session, const char *line, Error *err) {
   Arena *arena = &session->arena;
   const char *why;
+  /* One with a variable in it is taken to have its secret there. */
+  if (line != NULL && strchr(line, '$') == NULL && strcmp(mask_output(arena, line, strlen(line)), line) != 0) {
+    error_set(err, ERR_USAGE, "the command may hold a secret, and the ledger and the process list would show it: %s",
+              mask_output(arena, line, strlen(line)));
+    return error_hint(err, "put the secret into the environment, or a file that the tool reads");
+  }
   if (line == NULL || strstr(line, "TIDEGATE_") != NULL) return true;
   TriggerReport report = trigger_classify_apart(arena, line, strlen(line));
   if (report.n != 1 || report.items[0].from == NULL) return true;

@@ -511,9 +511,10 @@ typedef struct EngineOps {
   bool (*replace_facts)(Engine *, Arena *, const Shape *, bool skip_triggers, const char **ret_why_not, Error *);
   /* Would every new row of the change set be accepted? NULL, or the database's words for the first that is not. */
   bool (*probe_constraints)(Engine *, Arena *, const Shape *, const char *id, const char **ret_refusal, Error *);
-  /* Oracle: for a seeded sample of n changed rows, does the query with :key parameters give the same values? */
-  bool (*ask_oracle)(Engine *, Arena *, const Shape *, const char *id, const char *sql, size_t n, int64_t *ret_asked,
-                     Finding *ret, Error *);
+  /* Oracle: for a seeded sample of n changed rows, does the query with :key parameters give the same values? Rows of
+   * the change set; in_place: of production in this range that are not in the snapshot as they are. */
+  bool (*ask_oracle)(Engine *, Arena *, const Shape *, const char *id, const DateRange *in_place, const char *sql,
+                     size_t n, int64_t *ret_asked, Finding *ret, Error *);
   bool (*conflicts)(Engine *, Arena *, const Shape *, const char *id, size_t max_examples, Conflicts *ret, Error *);
   bool (*object_identity)(Engine *, Arena *, const char *name, const char **ret, Error *); /* NULL: does not exist */
   /* The full name of the backfill's object of a role, as SQL spells it. */

@@ -188,7 +188,7 @@ static bool finish(InPlace *work, Error *err) {
   InPlaceFacts facts;
   RangeLook now;
   if (!in_place_look(run->arena, run->engine, run->plan, &now, err) || !in_place_undisturbed(work, &now, err) ||
-      !in_place_judge(run->arena, run->engine, run->plan, run->plan->range, 0, &facts, err))
+      !in_place_judge(run->arena, run->engine, run->plan, run->plan->range, 0, 0, &facts, err))
     return false;
   work->result->facts.changed = facts.changed;
   work->result->facts.outside_unchanged = fingerprint_equal(&now.outside, &work->opened.outside);

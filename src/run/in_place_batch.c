@@ -166,14 +166,39 @@ static bool await_idle(InPlace *work, double seconds, Error *err) {
 
 /* ---- before and after ------------------------------------------------------------------------------------------- */
 
+/* Has nobody committed anything since the batch before was looked at? Then that look serves this one too. */
+static bool nobody_wrote(InPlace *work, DateRange dates, bool *ret, Error *err) {
+  Run *run = &work->run;
+  ARENA_SCOPED arena = {0};
+  Unchanged unchanged;
+  size_t n;
+  int64_t rows = 0;
+  *ret = false;
+  if (work->token == NULL) return true;
+  const Instant *starts = plan_dates(&arena, run->plan, dates, &n);
+  Job job = plan_job(run->plan, starts, n);
+  for (size_t i = 0; i < run->n_dates; i++)
+    if (in_place_is_in(work, i, dates)) rows += work->expected[i].rows;
+  if (!run->engine->ops->unchanged(run->engine, &job, work->token, rows, &unchanged, err)) return false;
+  *ret = unchanged.production && unchanged.sources; /* production alone is proven of these dates only */
+  return true;
+}
+
 /* The range must be as it was left: what others wrote there is in no snapshot. */
 static bool before(InPlace *work, DateRange dates, Error *err) {
   Run *run = &work->run;
   ARENA_SCOPED arena = {0};
   RangeLook now;
-  if (!in_place_look(&arena, run->engine, run->plan, &now, err) || !in_place_undisturbed(work, &now, err)) return false;
+  bool known;
+  if (!nobody_wrote(work, dates, &known, err)) return false;
+  if (!known) {
+    if (!in_place_look(&arena, run->engine, run->plan, &now, err) || !in_place_undisturbed(work, &now, err))
+      return false;
+    work->outside = now.outside;
+  }
+  work->token = NULL;
   work->opened.running = dates;
-  work->opened.running_outside = now.outside;
+  work->opened.running_outside = work->outside;
   bool first = strcmp(run->record->state, state_name(STATE_snapshotted)) == 0;
   return in_place_note(work, first ? "open" : NULL, err);
 }
@@ -210,12 +235,17 @@ static bool after(InPlace *work, OpenedBatch *batch, Error *err) {
   ARENA_SCOPED arena = {0};
   RangeLook now;
   InPlaceFacts facts;
-  if (!in_place_look(&arena, run->engine, run->plan, &now, err) || !outside_range(work, &now, err) ||
+  const char *token;
+  if (!run->engine->ops->change_token(run->engine, run->arena, &token, err) ||
+      !in_place_look(&arena, run->engine, run->plan, &now, err) || !outside_range(work, &now, err) ||
       !not_its_own(work, &now, batch->dates, err) ||
-      !in_place_judge(&arena, run->engine, run->plan, batch->dates, run->batches + 1, &facts, err))
+      !in_place_judge(&arena, run->engine, run->plan, batch->dates, run->batches + 1, (int64_t)run->n_dates, &facts,
+                      err))
     return false;
   if (facts.n > 0) return in_place_found(work, facts.findings, facts.n, err);
   batch->changed = facts.changed;
+  work->token = token;
+  work->outside = now.outside;
   for (size_t i = 0; i < now.n; i++) {
     if (!in_place_is_in(work, i, batch->dates)) continue;
     work->expected[i] = now.dates[i];

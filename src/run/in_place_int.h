@@ -16,6 +16,8 @@ typedef struct InPlace {
   const GatePass *pass;
   Opened opened;
   Fingerprint *expected; /* by date: as it was left, by the last batch or by whoever wrote it before the snapshot */
+  Fingerprint outside;   /* of the rows outside the range, when that was */
+  const char *token;     /* of a moment before all that was read; NULL: it was not, or not by this process */
   double date_seconds;   /* the longest that a date of a batch took; 0: nothing is measured */
   bool one_date;         /* the tool takes one date at a time */
   bool ours;             /* the record is understood, so that it may be put back */

@@ -31,6 +31,7 @@ bool in_place_put_back(InPlace *work, const char *what, Error *err) {
   char label[96];
   int64_t rows;
   const DateCodec *codec = &run->plan->shape.codec;
+  work->token = NULL;
   if (!in_place_restore(run->engine, work->writer, run->record, run->plan, NULL, dates, false, &rows, err))
     return false;
   work->opened.running = (DateRange){0, 0};

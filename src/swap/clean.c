@@ -45,7 +45,7 @@ static bool production_passes(Act *act, Error *err) {
 /* The same of a range that a tool wrote: no row of the snapshot may be missing either. */
 static bool written_passes(Act *act, Error *err) {
   InPlaceFacts facts;
-  if (!in_place_judge(act->arena, act->engine, act->plan, act->plan->range, 0, &facts, err)) return false;
+  if (!in_place_judge(act->arena, act->engine, act->plan, act->plan->range, 0, 0, &facts, err)) return false;
   if (facts.n == 0) return true;
   error_set(err, ERR_DENIED, "production does not pass any more: %s", facts.findings[0].message);
   return error_hint(err, "the snapshot may hold the last copy of such rows: tidegate restore %s puts it back",

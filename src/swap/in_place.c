@@ -69,8 +69,8 @@ bool in_place_look_snapshot(Arena *arena, Engine *engine, const Plan *plan, Rang
 
 /* ---- evidence --------------------------------------------------------------------------------------------------- */
 
-bool in_place_judge(Arena *arena, Engine *engine, const Plan *plan, DateRange dates, int64_t batch, InPlaceFacts *ret,
-                    Error *err) {
+bool in_place_judge(Arena *arena, Engine *engine, const Plan *plan, DateRange dates, int64_t batch, int64_t batches,
+                    InPlaceFacts *ret, Error *err) {
   BatchFacts facts;
   size_t n;
   const Instant *starts = plan_dates(arena, plan, dates, &n);
@@ -86,6 +86,9 @@ bool in_place_judge(Arena *arena, Engine *engine, const Plan *plan, DateRange da
   Plan alone = *plan; /* production itself, not an overlay */
   alone.id = NULL;
   if (found.n == 0 && !validate_totals(arena, engine, &alone, dates, batch, &found.findings, &found.n, err))
+    return false;
+  if (found.n == 0 && batches > 0 && found.changed > 0 &&
+      !validate_oracle(arena, engine, plan, dates, found.changed, batches, batch, &found.findings, &found.n, err))
     return false;
   *ret = found;
   return true;

@@ -18,15 +18,16 @@ bool in_place_look(Arena *arena, Engine *engine, const Plan *plan, RangeLook *re
 /* The dates of the snapshot; `outside` stays empty. */
 bool in_place_look_snapshot(Arena *arena, Engine *engine, const Plan *plan, RangeLook *ret, Error *err);
 
-/* What production's rows of some dates are by the evidence of the plan: scope, checks, emptied dates, totals. *ret_n 0:
- * it passes. */
+/* What production's rows of some dates are by the evidence of the plan: scope, checks, emptied dates, totals, and
+ * the oracle's sample. n 0: it passes. batches: one of so many, whose samples together must find what the spec says; 0:
+ * the oracle is not asked. */
 typedef struct InPlaceFacts {
   int64_t rows, changed; /* of these dates now; those that differ from the snapshot */
   const FindingRecord *findings;
   size_t n;
 } InPlaceFacts;
-bool in_place_judge(Arena *arena, Engine *engine, const Plan *plan, DateRange dates, int64_t batch, InPlaceFacts *ret,
-                    Error *err);
+bool in_place_judge(Arena *arena, Engine *engine, const Plan *plan, DateRange dates, int64_t batch, int64_t batches,
+                    InPlaceFacts *ret, Error *err);
 
 /*
  * Makes the dates what the snapshot holds, in one transaction under the target's fence, with the tries that the budget

@@ -64,7 +64,8 @@ static bool check(Act *act, SnapshotFacts *ret, Error *err) {
   const char *id = act->record->id;
   if (!opened_read(act->arena, act->record, &opened, err) || !is_complete(act, &opened, err) ||
       !in_place_look(act->arena, act->engine, act->plan, &now, err) ||
-      !in_place_judge(act->arena, act->engine, act->plan, act->plan->range, 0, &facts, err))
+      !in_place_judge(act->arena, act->engine, act->plan, act->plan->range, 0, opened.line == NULL ? 1 : 0, &facts,
+                      err))
     return false;
   *ret = (SnapshotFacts){.rows = now.rows,
                          .changed = facts.changed,

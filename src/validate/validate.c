@@ -151,21 +151,30 @@ static void balance(Findings *findings, const DateRecord *dates, size_t n, const
                    production + counts->inserts - counts->deletes));
 }
 
-static bool oracle(Findings *findings, Engine *engine, const Plan *plan, const char *id, const ChangeCounts *counts,
-                   Error *err) {
+/* population: rows of which it is asked for a sample. in_place, batches: as in ask_oracle, validate_sample_size. */
+static bool oracle(Findings *findings, Engine *engine, const Plan *plan, const char *id, const DateRange *in_place,
+                   int64_t population, int64_t batches, Error *err) {
   if (plan->spec.oracle.text == NULL) return true;
   Finding finding;
   int64_t asked;
-  int64_t size = validate_sample_size(counts->inserts + counts->updates + counts->moves, plan->spec.sample_share,
-                                      plan->spec.sample_confidence, 1);
-  if (!engine->ops->ask_oracle(engine, findings->arena, &plan->shape, id, plan->spec.oracle.text, (size_t)size, &asked,
-                               &finding, err))
+  int64_t size = validate_sample_size(population, plan->spec.sample_share, plan->spec.sample_confidence, batches);
+  if (!engine->ops->ask_oracle(engine, findings->arena, &plan->shape, id, in_place, plan->spec.oracle.text,
+                               (size_t)size, &asked, &finding, err))
     return false;
   if (finding.count > 0)
     add(findings, "oracle", "oracle", finding.count, examples_json(findings->arena, &finding),
         arena_printf(findings->arena,
                      "the oracle gives other values in %" PRId64 " places of a sample of %" PRId64 " rows",
                      finding.count, asked));
+  return true;
+}
+
+bool validate_oracle(Arena *arena, Engine *engine, const Plan *plan, DateRange range, int64_t changed, int64_t batches,
+                     int64_t batch, const FindingRecord **ret, size_t *ret_n, Error *err) {
+  Findings findings = {.arena = arena, .batch = batch};
+  if (!oracle(&findings, engine, plan, plan->id, &range, changed, batches, err)) return false;
+  *ret = findings.items;
+  *ret_n = findings.n;
   return true;
 }
 
@@ -199,7 +208,8 @@ bool validate_seal(Arena *arena, Engine *engine, const Plan *plan, const char *i
     if (!engine->ops->probe_constraints(engine, arena, shape, id, &refusal, err)) return false;
     if (refusal != NULL) add(&findings, "constraint", shape->table, 1, NULL, refusal);
   }
-  if (!totals(&findings, engine, plan, plan->range, err) || !oracle(&findings, engine, plan, id, &counts, err))
+  if (!totals(&findings, engine, plan, plan->range, err) ||
+      !oracle(&findings, engine, plan, id, NULL, counts.inserts + counts.updates + counts.moves, 1, err))
     return false;
   *ret = findings.items;
   *ret_n = findings.n;

@@ -18,6 +18,13 @@ bool validate_totals(Arena *arena, Engine *engine, const Plan *plan, DateRange r
                      const FindingRecord **ret, size_t *ret_n, Error *err);
 
 /*
+ * The oracle, asked for a sample of production's rows of [range) that are not in the snapshot as they are, of which
+ * there are at most `changed`; one of so many batches.
+ */
+bool validate_oracle(Arena *arena, Engine *engine, const Plan *plan, DateRange range, int64_t changed, int64_t batches,
+                     int64_t batch, const FindingRecord **ret, size_t *ret_n, Error *err);
+
+/*
  * Judges the whole change set before the seal: recomputed rows = production + inserts − deletes, really counted; no key
  * twice; no orphaned children; every row acceptable to production's constraints; totals over the whole range; the
  * oracle's sample.

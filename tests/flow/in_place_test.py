@@ -1,13 +1,16 @@
 """A tool that can only write production in place, run batch by batch over a snapshot: what passes, what is put back, and
 what the next command finds after a crash. On SQLite and PostgreSQL, with real tools: shells that call sqlite3 and psql."""
 
+import contextlib
+import os
+import pty
 import signal
 import subprocess
 import time
 from datetime import datetime, timedelta, timezone
 
 import harness
-from harness import COMMAND, DENIED, DRIFT, HELD, LEASED, NO_CHANGE, PAUSED, STATE, USAGE, Flow, wait_until
+from harness import BINARY, COMMAND, DENIED, DRIFT, HELD, LEASED, NO_CHANGE, PAUSED, STATE, USAGE, Flow, wait_until
 from postgres_harness import PostgresFlow
 
 # The days have 4, 3, 2, 5, 6, 7, 8, 9, 10, 11 rows: the third is the lightest.
@@ -158,11 +161,49 @@ class InPlace:
                 self.assert_put_back(self.snapshot(self.fails_in(3, self.tool(sql)), code=HELD))
                 self.assertEqual(len(self.told()), 3)
 
+    def test_the_oracle_is_asked_after_each_batch(self):
+        self.file = self.spec(SPEC.format(timeout="60s") + "oracle: SELECT :id * 3 AS net\n")
+        wrong = RIGHT.replace("id * 3", "CASE WHEN day = '2024-01-10' AND id = 4 THEN 99 ELSE id * 3 END")
+        result = self.snapshot(f"echo x >>told; {self.tool(wrong)}", code=HELD)
+        self.assertIn("the oracle gives other values in 1 places of a sample of 7 rows", result.err)
+        self.assertEqual(len(self.told()), 2)
+        self.assert_put_back(result)
+        self.snapshot(self.tool(RIGHT))
+        self.assertEqual(self.rows(ALL), self.right)
+
     def test_hangs(self):
         self.write(timeout="2s")
-        result = self.snapshot(self.fails_in(2, self.tool(RIGHT) + "; sleep 300"), code=COMMAND)
+        """Its output goes elsewhere, so that nothing is heard of it any more."""
+        result = self.snapshot(self.fails_in(2, self.tool(RIGHT) + "; exec sleep 300 >log 2>&1"), code=COMMAND)
         self.assertIn("longer than `recompute: timeout` allows", result.err)
         self.assert_put_back(result)
+
+    def test_asks_for_a_password(self):
+        """There is nobody: it gets an end of file, and no terminal, also where tidegate has one."""
+        tool = f"{self.tool(RIGHT)}; cat; exec </dev/tty || exit 7; read answer"
+        words = [BINARY, "snapshot", str(self.file), "--then", tool]
+        process, terminal = pty.fork()
+        if process == 0:
+            os.chdir(self.folder)
+            os.execv(BINARY, words)
+        said = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while more := os.read(terminal, 4096):
+                said += more
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), COMMAND, said)
+        os.close(terminal)
+        self.assert_put_back()
+
+    def test_prints_a_secret(self):
+        (self.folder / "say.sh").write_text("echo $DB_SECRET; echo password: hunter2; echo https://u:hunter3@there; exit 1")
+        result = self.snapshot(self.tool(RIGHT) + "; sh say.sh", code=COMMAND, env={"DB_SECRET": "hunter1"})
+        kept = str(self.rows("SELECT * FROM " + self.ledger("event")))
+        self.assertIn("password: ***", kept)
+        self.assertNotIn("hunter", result.out + result.err + kept)
+        self.assert_put_back(result)
+        refused = self.snapshot("DB_SECRET=hunter1 " + self.tool(RIGHT), code=USAGE)
+        self.assertIn("may hold a secret", refused.err)
+        self.assertNotIn("hunter", refused.err)
 
     def test_changes_nothing(self):
         self.file = self.spec(SPEC.format(timeout="9s").replace("checks: {rows: [net > 0]}", ""))
@@ -327,7 +368,7 @@ class InPlace:
         self.assertEqual(self.rows(ALL), self.right)
 
     def test_others_write_the_range_between_two_batches(self):
-        self.write(budget="budget: {duty: 4 %}")
+        self.write(budget="budget: {duty: 15 %}")
         process = self.start("snapshot", self.file, "--then", self.tool(RIGHT))
         self.assertIn("batch 1", process.stderr.readline())
         self.sql("UPDATE sales SET net = 77 WHERE day = '2024-01-15'")

@@ -116,8 +116,24 @@ static bool ask_some(Oracle *oracle, const PGresult *sample, int from, Error *er
   return true;
 }
 
-bool pg_ask_oracle(Engine *base, Arena *arena, const Shape *shape, const char *id, const char *sql, size_t n,
-                   int64_t *ret_asked, Finding *ret, Error *err) {
+/* What stands for the change set where production was written in place. */
+static const char *written_in_place(Oracle *oracle, const char *id, DateRange range) {
+  Arena *arena = oracle->arena;
+  const ShapeSql *sql = &oracle->sql;
+  BUF_SCOPED columns = {0};
+  for (size_t i = 0; i < sql->n_stored; i++)
+    buf_printf(&columns, "%s%s AS %s", i == 0 ? "" : ", ", shape_column(arena, sql->shape, sql->stored[i], "p.", ""),
+               shape_column(arena, sql->shape, sql->stored[i], "", "new_"));
+  return sql_fill(arena, sql_proof_in_place, "date", shape_column(arena, sql->shape, sql->shape->date, "p.", ""),
+                  "columns", buf_text(&columns), "target", sql->table, "range", shape_in_range(arena, sql, "p.", range),
+                  "hash", shape_hash(arena, sql, sql->stored, sql->n_stored, "p.", ""), "kept",
+                  shape_hash(arena, sql, sql->stored, sql->n_stored, "s.", ""), "snapshot",
+                  pg_object(oracle->engine, arena, id, "snapshot"), "kept_range",
+                  shape_in_range(arena, sql, "s.", range), NULL);
+}
+
+bool pg_ask_oracle(Engine *base, Arena *arena, const Shape *shape, const char *id, const DateRange *in_place,
+                   const char *sql, size_t n, int64_t *ret_asked, Finding *ret, Error *err) {
   PgEngine *engine = pg_engine(base);
   Oracle oracle = {.engine = engine,
                    .arena = arena,
@@ -126,6 +142,7 @@ bool pg_ask_oracle(Engine *base, Arena *arena, const Shape *shape, const char *i
   PG_SCOPED sample = NULL;
   if (!pg_shape_sql(engine, arena, shape, &oracle.sql, err) || !answered(&oracle, sql, err)) return false;
   const ShapeSql *facts = &oracle.sql;
+  if (in_place != NULL) oracle.changes = written_in_place(&oracle, id, *in_place);
   const char *hash = shape->keyed ? shape_hash(arena, facts, facts->key, facts->n_key, "c.", "new_")
                                   : shape_hash(arena, facts, facts->given, facts->n_given, "c.", "new_");
   const char *draw = sql_fill(arena, sql_proof_sample, "hash", hash, "changes", oracle.changes, NULL);

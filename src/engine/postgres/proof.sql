@@ -267,6 +267,11 @@ SELECT s.change FROM (
 WHERE s.of_kind = 1 OR (s.place * least($1::int8, s.total)) / s.total > ((s.place - 1) * least($1::int8, s.total)) / s.total
 ORDER BY s.place
 
+-- name: in_place
+-- The rows of production's {range} that are not in the snapshot as they are, in the form of a change set.
+(SELECT p.ctid, 'U' AS op, {date} AS date, {columns} FROM {target} AS p
+WHERE {range} AND {hash} NOT IN (SELECT {kept} FROM {snapshot} AS s WHERE {kept_range}))
+
 -- name: ask
 -- $1: changes. For each its {date} and {key} as texts, and what the oracle says of the row, in which the key's values
 -- stand for its parameters: {answers}. The line's end closes a comment that may stand at its end.

@@ -71,7 +71,8 @@ bool pg_fence_shut(EngineWriter *, const Shape *, Error *);
 /* proof.c */
 bool pg_orphans(Engine *, Arena *, const Shape *, const char *, const char **, int64_t *, Error *);
 bool pg_probe_constraints(Engine *, Arena *, const Shape *, const char *, const char **, Error *);
-bool pg_ask_oracle(Engine *, Arena *, const Shape *, const char *, const char *, size_t, int64_t *, Finding *, Error *);
+bool pg_ask_oracle(Engine *, Arena *, const Shape *, const char *, const DateRange *, const char *, size_t, int64_t *,
+                   Finding *, Error *);
 /* writer.c */
 bool pg_writer_open(Engine *, const GatePass *, const char *, int64_t, EngineWriter **, Error *);
 void pg_writer_close(EngineWriter *);

@@ -180,18 +180,30 @@ static bool oracle_ask(Oracle *oracle, Error *err) {
   return true;
 }
 
-bool sqlite_ask_oracle(Engine *base, Arena *arena, const Shape *shape, const char *id, const char *sql, size_t n,
-                       int64_t *ret_asked, Finding *ret, Error *err) {
+static const char *sample_sql(const Oracle *oracle, const char *id, bool in_place) {
+  Arena *arena = oracle->arena;
+  const ShapeSql *sql = &oracle->sql;
+  if (in_place)
+    return sql_fill(arena, sql_proof_sample_in_place, "given",
+                    shape_list(arena, sql->shape, sql->given, sql->n_given, "", ""), "range",
+                    shape_range(arena, sql, sql->table), "kept",
+                    shape_range(arena, sql, shape_object(arena, id, "snapshot")), NULL);
+  return sql_fill(arena, sql_proof_sample, "given",
+                  shape_list(arena, sql->shape, sql->given, sql->n_given, "n.", "new_"), "changes",
+                  shape_object(arena, id, "changes"), NULL);
+}
+
+bool sqlite_ask_oracle(Engine *base, Arena *arena, const Shape *shape, const char *id, const DateRange *in_place,
+                       const char *sql, size_t n, int64_t *ret_asked, Finding *ret, Error *err) {
   Oracle oracle = {.engine = sqlite_engine(base), .arena = arena, .finding = ret};
   *ret = (Finding){.kind = FINDING_ROW_CHECK};
   *ret_asked = 0;
   if (!shape_sql(oracle.engine, arena, shape, &oracle.sql, err)) return false;
-  const char *sample = sql_fill(arena, sql_proof_sample, "given",
-                                shape_list(arena, shape, oracle.sql.given, oracle.sql.n_given, "n.", "new_"), "changes",
-                                shape_object(arena, id, "changes"), NULL);
+  const char *sample = sample_sql(&oracle, id, in_place != NULL);
   bool ok = sql_prepare(oracle.engine, sample, &oracle.sample, "drawing the sample", err) &&
             sql_prepare(oracle.engine, sql, &oracle.ask, "asking the oracle", err);
   if (ok) sql_bind_int(&oracle.sample, ":limit", (int64_t)n);
+  if (ok && in_place != NULL) sql_bind_range(&oracle.sample, &shape->codec, *in_place);
   for (bool row = true; ok && row;) {
     ok = sql_step(oracle.engine, &oracle.sample, &row, "drawing the sample", err);
     if (!ok || !row) break;

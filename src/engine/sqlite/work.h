@@ -28,8 +28,8 @@ bool sqlite_vanished(Engine *, Arena *, const Job *, Finding *, Error *);
 /* proof.c */
 bool sqlite_orphans(Engine *, Arena *, const Shape *, const char *, const char **, int64_t *, Error *);
 bool sqlite_probe_constraints(Engine *, Arena *, const Shape *, const char *, const char **, Error *);
-bool sqlite_ask_oracle(Engine *, Arena *, const Shape *, const char *, const char *, size_t, int64_t *, Finding *,
-                       Error *);
+bool sqlite_ask_oracle(Engine *, Arena *, const Shape *, const char *, const DateRange *, const char *, size_t,
+                       int64_t *, Finding *, Error *);
 /* writer.c */
 bool sqlite_writer_open(Engine *, const GatePass *, const char *, int64_t, EngineWriter **, Error *);
 void sqlite_writer_close(EngineWriter *);

@@ -5,7 +5,7 @@
 static Finding ask(Fixture *f, const Shape *shape, const char *sql, size_t n, int64_t *ret_asked) {
   Finding finding;
   Error err = {0};
-  must(pg_ask_oracle(f->engine, &f->arena, shape, id, sql, n, ret_asked, &finding, &err), &err);
+  must(pg_ask_oracle(f->engine, &f->arena, shape, id, NULL, sql, n, ret_asked, &finding, &err), &err);
   return finding;
 }
 
@@ -125,11 +125,12 @@ static void an_oracle_that_answers_nothing_is_refused(void **state) {
   Fixture *f = many(state, &shape);
   Finding finding;
   Error err = {0};
-  assert_refused(pg_ask_oracle(f->engine, &f->arena, &shape, id, "SELECT v AS w FROM source WHERE k = :k", 5, &asked,
-                               &finding, &err),
+  assert_refused(pg_ask_oracle(f->engine, &f->arena, &shape, id, NULL, "SELECT v AS w FROM source WHERE k = :k", 5,
+                               &asked, &finding, &err),
                  &err, ERR_SPEC, "none of the columns");
-  assert_refused(pg_ask_oracle(f->engine, &f->arena, &shape, id, "SELECT v FROM nowhere", 5, &asked, &finding, &err),
-                 &err, ERR_SPEC, "nowhere");
+  assert_refused(
+      pg_ask_oracle(f->engine, &f->arena, &shape, id, NULL, "SELECT v FROM nowhere", 5, &asked, &finding, &err), &err,
+      ERR_SPEC, "nowhere");
   assert_has(err.hint, ":region, :k");
 }
 
