@@ -220,9 +220,9 @@ static void put_back(InPlace *work, Error *err) {
     return;
   }
   run_tell(run, "putting the range back", false);
-  bool ok =
-      in_place_quiet(run->engine, run->record, &failed) &&
-      in_place_restore(run->engine, work->writer, run->record, run->plan, NULL, run->plan->range, true, &rows, &failed);
+  bool ok = in_place_quiet(run->engine, run->record, &failed) &&
+            in_place_restore(run->arena, run->engine, work->writer, run->record, run->plan, NULL, run->plan->range,
+                             true, &rows, &failed);
   *err = cause;
   work->result->restored = ok;
   if (ok) {

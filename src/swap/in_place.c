@@ -96,10 +96,9 @@ bool in_place_judge(Arena *arena, Engine *engine, const Plan *plan, DateRange da
 
 /* ---- putting it back -------------------------------------------------------------------------------------------- */
 
-bool in_place_restore(Engine *engine, EngineWriter *writer, BackfillRecord *record, const Plan *plan, GateWatch *watch,
-                      DateRange dates, bool whole, int64_t *ret_changed, Error *err) {
-  ARENA_SCOPED arena = {0};
-  Act act = {.arena = &arena, .engine = engine, .record = record, .plan = plan, .writer = writer, .watch = watch};
+bool in_place_restore(Arena *arena, Engine *engine, EngineWriter *writer, BackfillRecord *record, const Plan *plan,
+                      GateWatch *watch, DateRange dates, bool whole, int64_t *ret_changed, Error *err) {
+  Act act = {.arena = arena, .engine = engine, .record = record, .plan = plan, .writer = writer, .watch = watch};
   const EngineOps *ops = engine->ops;
   for (;;) {
     if (!act_lock(&act, plan->shape.table, NULL, err)) return false;
@@ -112,5 +111,5 @@ bool in_place_restore(Engine *engine, EngineWriter *writer, BackfillRecord *reco
   }
   /* From snapshotted nothing was opened: the state stays, production equals the snapshot again. */
   if (!whole || strcmp(record->state, state_name(STATE_snapshotted)) == 0) return ops->commit(writer, err);
-  return act_commit(&act, "restore", arena_printf(&arena, "%" PRId64 " rows put back", *ret_changed), NULL, NULL, err);
+  return act_commit(&act, "restore", arena_printf(arena, "%" PRId64 " rows put back", *ret_changed), NULL, NULL, err);
 }

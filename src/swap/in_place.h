@@ -32,10 +32,11 @@ bool in_place_judge(Arena *arena, Engine *engine, const Plan *plan, DateRange da
 /*
  * Makes the dates what the snapshot holds, in one transaction under the target's fence, with the tries that the budget
  * allows. watch: of the jobs, asked under the lock; NULL: production is put back beside whatever runs. whole: the state
- * moves to restored (where it is opened or checked) with it. *ret_changed: rows put back.
+ * moves to restored (where it is opened or checked) with it; what the record is then lives in the arena. *ret_changed:
+ * rows put back.
  */
-bool in_place_restore(Engine *engine, EngineWriter *writer, BackfillRecord *record, const Plan *plan, GateWatch *watch,
-                      DateRange dates, bool whole, int64_t *ret_changed, Error *err);
+bool in_place_restore(Arena *arena, Engine *engine, EngineWriter *writer, BackfillRecord *record, const Plan *plan,
+                      GateWatch *watch, DateRange dates, bool whole, int64_t *ret_changed, Error *err);
 
 /* The processes of this machine that a backfill's tool has started and that are still there: their number, and one of
  * them. */

@@ -104,7 +104,7 @@ bool swap_restore(Arena *arena, Engine *engine, BackfillRecord *record, const Pl
   const char *verb = strcmp(record->state, state_name(STATE_snapshotted)) == 0 ? "open" : "restore";
   if (!act_begin(&act, verb, GATE_ROLLBACK, plan->spec.budget.swap_lock, err)) return false;
   bool ok = in_place_quiet(engine, record, err) &&
-            in_place_restore(engine, act.writer, record, plan, act.watch, plan->range, true, &ret->changed, err);
+            in_place_restore(arena, engine, act.writer, record, plan, act.watch, plan->range, true, &ret->changed, err);
   act_end(&act);
   return ok;
 }
