@@ -138,6 +138,20 @@ class Full(Scene):
         self.swept("rollback", self.file)
         self.assertEqual(self.rows(PRODUCTION), old)
 
+    def test_a_tool_that_fills_the_disk(self):
+        """Then the range cannot be put back either: that is said, and done when there is room."""
+        if not self.mounted:
+            self.skipTest("needs the right to mount a file system that can be filled")
+        fill = "test $(ls | grep -c first) = 0 && touch first && exit; head -c %d /dev/zero >fill" % (2 * self.SIZE)
+        result = self.run_tidegate("snapshot", self.file, "--then", f"{scenes.TOOL}; {fill}; true")
+        self.assertEqual(result.code, FULL, repr(result))
+        self.assertIn("PRODUCTION MAY BE PARTLY WRITTEN and could not be restored", result.err)
+        (self.folder / "fill").unlink()
+        self.assertEqual(self.newest(), "opened")
+        self.assertNotEqual(self.rows(PRODUCTION), self.before)
+        self.tidegate("restore", self.file)
+        self.assertEqual(self.rows(PRODUCTION), self.before)
+
     def test_output_that_cannot_be_written(self):
         self.tidegate("plan", self.file)
         with open("/dev/full", "w", encoding="utf-8") as full:

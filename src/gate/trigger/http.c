@@ -87,10 +87,10 @@ static void dagster_backfill(const HttpRequest *r) {
     at += strlen(word) - 1;
   }
   found.target = text_of(r, (const char *const[]){"partitionSetName", "jobName", "pipelineName", NULL});
-  const char *path = strstr(r->body, "assetSelection"), *end = path;
+  const char *path = strstr(r->body, "assetSelection");
   if (found.target == NULL && path != NULL && (path = strstr(path, "path")) != NULL) {
     path += 4 + strspn(path + 4, "\\\": [");
-    end = path + strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+    const char *end = path + strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
     if (end > path) found.target = arena_strndup(r->f->arena, path, (size_t)(end - path));
   }
   finder_add(r->f, found);
