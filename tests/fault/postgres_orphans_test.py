@@ -121,7 +121,9 @@ class Orphans(unittest.TestCase):
         self.addCleanup(self.standby, "")
         said, self.right = self.undisturbed(*WORDS["swap"])
         self.commit = [n for n, text in enumerate(said, 1) if text.startswith("COMMIT")][-2]
-        scene.proxy.arm(self.commit, CALL, meanwhile=lambda: self.standby("nobody"))
+        # Before the swap decides whether to keep readers out while it waits for the standby: it does not.
+        decides = max(n for n, text in enumerate(said[:self.commit], 1) if "synchronous_standby_names" in text)
+        scene.proxy.arm(decides, CALL, meanwhile=lambda: self.standby("nobody"))
         process = scene.start(*WORDS["swap"])
         wait_until(lambda: scene.value(BUSY) and scene.proxy.fired, what="a COMMIT that takes long")
         return process

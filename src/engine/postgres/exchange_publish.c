@@ -144,10 +144,14 @@ static bool exchange_all(EngineWriter *writer, Arena *arena, const ShapeSql *sql
                          bool forth, bool wrote, Error *err) {
   PgEngine *engine = writer->engine;
   const char *marked[] = {writer->id, forth ? "true" : "false"};
+  Error why;
+  bool named = false; /* where the fence let it pass */
+  if (writer->insist && !pg_fence_who(engine, sql->shape->table, &named, &why, err)) return false;
   if (!pg_run(engine, sql_exchange_at_once, &EXCLUSIVE_WAIT_MS, 1, NULL, exchanging, err)) return false;
   if (!run(engine, sql_fill(arena, sql_exchange_exclusive, "parent", sql->table, NULL), err)) {
-    if (err->code == ERR_LOCKED)
-      error_hint(err, "production is untouched. Somebody is reading %s: try again in a moment", sql->shape->table);
+    if (err->code != ERR_LOCKED) return false;
+    error_hint(err, "production is untouched. Somebody is reading %s: try again in a moment", sql->shape->table);
+    if (named) *err = why;
     return false;
   }
   for (size_t i = 0; i < n; i++)

@@ -65,6 +65,13 @@ bool pg_fence(PgEngine *engine, const char *table, bool insist, Error *err) {
   return false;
 }
 
+bool pg_fence_who(PgEngine *engine, const char *table, bool *ret, Error *ret_why, Error *err) {
+  Others others;
+  if (!look(engine, table, &others, ret_why, err)) return false;
+  *ret = others >= MAY_WRITE;
+  return true;
+}
+
 /* Takes the lock that keeps readers out too. *ret: it was to be had. */
 static bool take(EngineWriter *writer, const char *table, bool *ret, Error *err) {
   ARENA_SCOPED arena = {0};
@@ -76,7 +83,9 @@ static bool take(EngineWriter *writer, const char *table, bool *ret, Error *err)
   if (!pg_run(engine, sql_session_savepoint, NULL, 0, NULL, doing, err) ||
       !pg_query(engine, sql_objects_patience, &wait, 1, &rows, doing, err))
     return false;
-  if (pg_bool(rows, 0, 1) && !writer->insist) return pg_run(engine, sql_session_back, NULL, 0, NULL, doing, err);
+  bool waits_for_replica = pg_bool(rows, 0, 2), replica = pg_bool(rows, 0, 1);
+  if (waits_for_replica || (replica && !writer->insist))
+    return pg_run(engine, sql_session_back, NULL, 0, NULL, doing, err);
   if (pg_run(engine, sql_fill(&arena, sql_objects_shut_out, "table", table, NULL), NULL, 0, NULL, doing, err)) {
     *ret = true;
     return pg_run(engine, sql_session_release, NULL, 0, NULL, doing, err);

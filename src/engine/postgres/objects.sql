@@ -80,9 +80,10 @@ ORDER BY may_write AND waits DESC, may_write DESC, seconds DESC LIMIT 1
 
 -- name: patience
 -- $1 milliseconds to wait for a lock, and never so long that the server looks for deadlocks and ends whoever waits for
--- us. Is there a replica that reads along?
+-- us. Is there a replica that reads along? Does a COMMIT wait for one, which may be gone?
 SELECT set_config('lock_timeout', least($1::int, setting::int / 2)::text, true),
-  EXISTS (SELECT FROM pg_stat_replication)
+  EXISTS (SELECT FROM pg_stat_replication),
+  current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') NOT IN ('off', 'local')
 FROM pg_settings WHERE name = 'deadlock_timeout'
 
 -- name: shut_out

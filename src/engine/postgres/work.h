@@ -59,13 +59,15 @@ bool pg_vanished(Engine *, Arena *, const Job *, Finding *, Error *);
 /* Keeps other writers of the table out to the end of the transaction. ERR_LOCKED when a transaction is open that has
  * read it and may still write it; with `insist`: only when that one waits for us. */
 bool pg_fence(PgEngine *, const char *table, bool insist, Error *);
+/* *ret: is a transaction open that has read the table and may still write it? Then *ret_why names it. */
+bool pg_fence_who(PgEngine *, const char *table, bool *ret, Error *ret_why, Error *err);
 /* Puts into words who stands in the way; the transaction must be over, so that nothing is held meanwhile. */
 void pg_fence_name_blockers(PgEngine *, const char *table, Error *);
 /*
  * The last thing before a COMMIT that changes production: whoever reads the table from here on, reads what is
  * committed. A transaction that had read it since the fence went up may write back what it read: ERR_LOCKED when it
- * does not end within the moment that is waited for it. Beside transactions that read only, or with a replica, whose
- * readers the lock would reach as well, some milliseconds of the COMMIT stay open.
+ * does not end within the moment that is waited for it. Beside transactions that read only, with a replica, whose
+ * readers the lock would reach as well, or where the COMMIT waits for one, the COMMIT itself stays open.
  */
 bool pg_fence_shut(EngineWriter *, const Shape *, Error *);
 /* proof.c */
