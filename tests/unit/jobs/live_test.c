@@ -345,6 +345,14 @@ static SpecLive by_command(Place *place, const char *script) {
   return (SpecLive){.command = {words, 3}};
 }
 
+static JobAnswer too_slow(Place *place, const char *script) {
+  SpecLive slow = by_command(place, script);
+  slow.timeout = 0.2;
+  JobAnswer answer = ask(place, slow);
+  expect(answer, JOB_UNKNOWN, "live.timeout");
+  return answer;
+}
+
 static void a_command_says_it_by_its_status(void **state) {
   Place *place = *state;
   expect(ask(place, by_command(place, "exit 0")), JOB_IDLE, "");
@@ -353,18 +361,11 @@ static void a_command_says_it_by_its_status(void **state) {
   expect(answer, JOB_UNKNOWN, "status 3");
   assert_null(strstr(answer.why, "4711"));
   expect(ask(place, by_command(place, "kill -9 $$")), JOB_UNKNOWN, "killed by signal 9");
-  SpecLive slow = by_command(place, "exec sleep 60");
-  slow.timeout = 0.2;
-  expect(ask(place, slow), JOB_UNKNOWN, "live.timeout");
-  SpecLive silent = by_command(place, "exec sleep 60 >/dev/null 2>&1");
-  silent.timeout = 0.2;
-  answer = ask(place, silent);
-  expect(answer, JOB_UNKNOWN, "live.timeout");
+  too_slow(place, "exec sleep 60");
+  answer = too_slow(place, "exec sleep 60 >/dev/null 2>&1");
   assert_non_null(strstr(answer.todo, "by hand"));
   expect(ask(place, by_command(place, "head -c 5000000 /dev/zero; exit 1")), JOB_RUNNING, "says that it runs");
-  SpecLive endless = by_command(place, "exec yes");
-  endless.timeout = 0.2;
-  expect(ask(place, endless), JOB_UNKNOWN, "live.timeout");
+  too_slow(place, "exec yes");
   SpecText missing = TEXT("/no/such/program");
   expect(ask(place, (SpecLive){.command = {&missing, 1}}), JOB_UNKNOWN, "cannot be run");
 }
