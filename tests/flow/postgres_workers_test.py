@@ -7,13 +7,18 @@ import harness
 from harness import DATABASE, HELD, LEASED, OK, PAUSED, wait_until
 from postgres_harness import PostgresFlow
 
-# A row may take its time where the database says so: `test.slow` seconds, from the date `test.slow_from` on.
+# A row may take its time where the database says so: `test.slow` seconds, from the date `test.slow_from` on. From
+# `test.held_from` on a row waits for as long as somebody holds HOLD.
+HOLD = "SELECT pg_advisory_lock(7)"
 SLOW = """
 CREATE FUNCTION slow(day date) RETURNS int LANGUAGE plpgsql STABLE AS $$
 BEGIN
   IF day >= coalesce(nullif(current_setting('test.slow_from', true), ''), '2000-01-01')::date THEN
     PERFORM pg_sleep(coalesce(nullif(current_setting('test.slow', true), ''), '0')::float8);
   END IF;
+  WHILE day >= nullif(current_setting('test.held_from', true), '')::date AND NOT pg_try_advisory_xact_lock_shared(7) LOOP
+    PERFORM pg_sleep(0.01);
+  END LOOP;
   RETURN 1;
 END $$;
 """
@@ -358,7 +363,9 @@ class Exchange(Crew):
     def test_whole_partitions_are_sealed_meanwhile(self):
         """Each gets its indexes from a worker as soon as its dates are written; what somebody reads is left to the seal."""
         spec = self.planned(SPEC.replace("day: yes, ", "") + "publish: exchange\n")
-        self.slow(0.01, "2024-02-08")
+        self.cluster.run(f"ALTER DATABASE {self.name} SET test.held_from = '2024-02-15'")
+        holder = self.connect()
+        holder.cursor().execute(HOLD)
         process = self.start("run", spec)
         second = "(SELECT oid FROM pg_class WHERE relname ~ '^tidegate_.*_p2$')"
         waits = f"SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = {second}"
@@ -369,6 +376,7 @@ class Exchange(Crew):
         wait_until(lambda: not self.value(waits), what="its end")
         self.assertEqual(self.rows("SELECT nth FROM tidegate.exchange WHERE sealed AND nth < 3"), [(1,)])
         reader.close()
+        holder.close()
         out, err = process.communicate()
         self.assertEqual(process.returncode, OK, out + err)
         self.assertEqual(self.value("SELECT count(DISTINCT xmin::text) FROM pg_class WHERE relname ~ '^tidegate_.*_p[0-9]_i1$'"), 3)
