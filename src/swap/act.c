@@ -45,6 +45,30 @@ bool act_still_idle(Act *act, Error *err) {
   return error_hint(err, "production is untouched: give the same command again when that run has ended");
 }
 
+static bool is_known(const Shape *shape, const ColumnFacts *column) {
+  for (size_t i = 0; i < shape->n; i++)
+    if (strcmp(shape->columns[i].name, column->name) == 0) return true;
+  return column->generated;
+}
+
+bool act_no_new_column(Act *act, ErrorCode code, Error *err) {
+  const Shape *shape = &act->plan->shape;
+  TableFacts now = {0};
+  if (shape->keyed) return true;
+  if (!act->engine->ops->describe_table(act->engine, act->arena, shape->table, &now, err)) return false;
+  for (size_t i = 0; i < now.n_columns; i++) {
+    if (is_known(shape, &now.columns[i])) continue;
+    error_set(err, code,
+              "%s got the column “%s” meanwhile: it has no key, so whole dates would be replaced, and what stands in "
+              "that column would be lost",
+              shape->table, now.columns[i].name);
+    return error_hint(err,
+                      "production is untouched: take the column away first, or put rows right by hand as "
+                      "tidegate runbook shows");
+  }
+  return true;
+}
+
 static bool allowed(const Act *act, const char *verb, Error *err) {
   return verb == NULL || ledger_allows(act->record, verb, err);
 }

@@ -109,7 +109,7 @@ static bool publish(Act *act, const volatile sig_atomic_t *stop, SwapFacts *ret,
   if (!recheck_init(act, &recheck, err)) return false;
   for (;;) {
     if (!lock_unchanged(act, &recheck, stop, &locked, err)) return false;
-    if (!act_still_idle(act, err)) {
+    if (!act_still_idle(act, err) || !act_no_new_column(act, ERR_SUPERSEDED, err)) {
       ops->abort(act->writer);
       return false;
     }

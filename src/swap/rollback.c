@@ -48,7 +48,7 @@ static bool rollback(Act *act, LaterRows later, const volatile sig_atomic_t *sto
   for (;;) {
     if (!act_lock(act, shape->table, stop, err)) return false;
     locked = clock_seconds();
-    if (act_still_idle(act, err) && kept_whole(act, err) &&
+    if (act_still_idle(act, err) && act_no_new_column(act, ERR_CONFLICT, err) && kept_whole(act, err) &&
         ops->revert(act->writer, shape, act->columns, later, act->plan->spec.triggers == TRIGGERS_SKIP, &ret->left,
                     err))
       break;

@@ -37,6 +37,9 @@ bool act_lock_for(Act *act, const char *fence, double hold, const volatile sig_a
 bool act_try_again(Act *act, const volatile sig_atomic_t *stop, const Error *err);
 /* Under the lock, before production is written: is every job still idle? ERR_DENIED; the caller rolls back. */
 bool act_still_idle(Act *act, Error *err);
+/* Under the lock, where whole dates are replaced: has the target no column that the plan does not know? Else `code`;
+ * the caller rolls back. */
+bool act_no_new_column(Act *act, ErrorCode code, Error *err);
 /* Moves the state along the verb and commits; on failure everything is rolled back. */
 bool act_commit(Act *act, const char *verb, const char *reason, const char *doc, const char *json, Error *err);
 /* After an abort: says so when it was the deadline, which alone interrupts under the lock; always returns false. */

@@ -13,7 +13,7 @@ import psycopg2
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "flow"))
 import harness  # noqa: E402
-from harness import CONFLICT, DENIED, DRIFT, LOCKED, OK  # noqa: E402
+from harness import CONFLICT, DENIED, DRIFT, LOCKED, OK, SUPERSEDED  # noqa: E402
 from postgres_harness import PostgresFlow  # noqa: E402
 from postgres_writers_test import FILL, KINDS, PARTS, SPEC  # noqa: E402
 from postgres_writers_model import FROM, TO, WHOLE  # noqa: E402
@@ -279,6 +279,32 @@ class WritingBackReplace(WritingBack):
 
 class WritingBackKeyless(WritingBack):
     kind = "keyless"
+
+    def comes_while_it_waits(self, verb, *options, code):
+        """A column comes while the command waits for its lock."""
+        other = self.connect(autocommit=False)
+        other.cursor().execute("LOCK TABLE sales IN ROW EXCLUSIVE MODE")
+        process = self.start(verb, self.file, *options)
+        self.wait_for_lock("sales")
+        other.cursor().execute("ALTER TABLE sales ADD COLUMN extra int; UPDATE sales SET extra = id")
+        other.commit()
+        other.close()
+        before = self.rows(NOW)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, self.rows(NOW)), (code, before), out + err)
+        self.assertIn("the column “extra” meanwhile", err)
+        self.sql("ALTER TABLE sales DROP COLUMN extra")
+
+    def test_a_column_that_comes_while_the_lock_is_waited_for(self):
+        """Whole dates are replaced: what stands in a column that the plan does not know would be lost."""
+        self.file.write_text(self.file.read_text().replace("lock: 200ms", "lock: 20s"))
+        self.built(self.file)
+        self.comes_while_it_waits("swap", "--yes", code=SUPERSEDED)
+        self.tidegate("swap", self.file, "--yes")
+        for later in (), ("--keep-later",), ("--overwrite-later",):
+            self.comes_while_it_waits("rollback", *later, code=CONFLICT)
+        self.tidegate("rollback", self.file)
+        self.assertEqual(self.rows(NOW), self.before)
 
 
 del Scene
