@@ -429,8 +429,9 @@ class Round:
         how = "alone" if alone else how or ""
         self.verbs.append(f"{' '.join(args)} {how} -> {result.code}")
         self.results.append(result)
-        # A column of which the recompute knows nothing forbids an exchange, and one that comes in the last moment ends it.
-        late = self.rough and (verb == "plan" and result.code == USAGE or result.code == DATABASE and "missing column" in result.out + result.err)
+        # A column of which the recompute knows nothing forbids an exchange and the replacing of whole dates, whenever it has
+        # come, and one that comes in the last moment ends it.
+        late = self.rough and (result.code == USAGE and self.kind in WHOLE or result.code == DATABASE and "missing column" in result.out + result.err)
         if verb in EXITS and result.code not in EXITS[verb] and not late:
             raise Fault(repr(result))
         if not alone and self.random.random() < 0.5:
@@ -448,7 +449,7 @@ class Round:
     def swap(self):
         for attempt in range(4):
             chance = (0.7, 0.5, 0.3, 0)[attempt]
-            if self.go("run", chance=chance) == SUPERSEDED:
+            if self.go("run", chance=chance) in (SUPERSEDED, USAGE):
                 return False
             act = self.random.choice((self.go, self.go, self.ambush, self.snipe)) if attempt < 3 else self.go
             if act("swap", "--yes", **({"chance": chance} if act == self.go else {})) == OK:
