@@ -32,10 +32,7 @@ const Command command_scan = {
 
 /* A value of the date column as an instant, by the codec. */
 static bool read_date(const DateCodec *codec, const char *text, Instant *ret) {
-  if (text == NULL) return false;
-  if (codec->kind == DATE_TEXT || codec->kind == TIMESTAMP_TEXT)
-    return datecodec_from_text(codec, text, strlen(text), ret);
-  return datecodec_from_real(codec, strtod(text, NULL), ret);
+  return text != NULL && datecodec_from_written(codec, text, ret);
 }
 
 /* From the lowest date that there is to the highest. */

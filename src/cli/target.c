@@ -12,8 +12,10 @@ bool target_candidates(Session *session, const TableFacts *table, const DateCand
     DateLook look = {0};
     if (!plan_date_look(&session->arena, session->engine, table->name, &table->columns[i], false, &look, err))
       return false;
-    if (look.looks && look.known)
-      found[n++] = (DateCandidate){table->columns[i].name, look.kind, look.separator, look.profile};
+    int before = n == 0 ? 0 : plan_date_before(look.kind, found[0].kind);
+    if (!look.looks || before < 0) continue;
+    if (before > 0) n = 0;
+    found[n++] = (DateCandidate){table->columns[i].name, look.kind, look.separator, look.profile};
   }
   *ret = found;
   *ret_n = n;
@@ -75,13 +77,15 @@ bool target_shape(Session *session, const char *target, Shape *ret, DateProfile 
       !pick(session, &table, &date, err))
     return false;
   ShapeColumn *columns = arena_array(arena, table.n_columns, sizeof *columns);
-  DateCodec codec = {.kind = date.kind, .grain = GRAIN_DAY, .zone = zone_utc(), .separator = date.separator};
+  DateCodec codec = {.kind = date.kind, .zone = zone_utc(), .separator = date.separator};
   if (spec->date_kind.text != NULL && !date_kind_parse(spec->date_kind.text, &codec.kind))
     return spec_error(err, &spec->date_kind.place, "%s is not a kind of date", spec->date_kind.text);
+  codec.grain = date_kind_usual_grain(codec.kind);
   if (spec->grain.text != NULL && !grain_parse(spec->grain.text, &codec.grain))
     return spec_error(err, &spec->grain.place, "%s is not a grain", spec->grain.text);
   /* A civil day needs no zone. */
-  if (spec->zone.text != NULL && codec.kind != DATE_TEXT && !zone_open(arena, spec->zone.text, &codec.zone, err))
+  if (spec->zone.text != NULL && !date_kind_is_civil(codec.kind) &&
+      !zone_open(arena, spec->zone.text, &codec.zone, err))
     return false;
   *ret = (Shape){.table = table.name, .columns = columns, .n = table.n_columns, .codec = codec};
   for (size_t i = 0; i < table.n_columns; i++) {

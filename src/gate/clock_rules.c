@@ -158,7 +158,7 @@ bool gate_idle_hours(const GateCase *gate, GateReason *ret) {
 Instant gate_today(const GateCase *gate) {
   const DateCodec *codec = &gate->plan->shape.codec;
   Instant now = gate->now;
-  if (codec->kind == DATE_TEXT) now += zone_offset(gate->plan->day_zone, now);
+  if (date_kind_is_civil(codec->kind)) now += zone_offset(gate->plan->day_zone, now);
   return grain_floor(codec->grain, codec->zone, now);
 }
 

@@ -13,12 +13,16 @@ static bool ends_with(const char *text, const char *end) {
   return n >= m && strcasecmp(text + n - m, end) == 0;
 }
 
-/* …_at, …_ts, …date… (but not …update…), ts, timestamp. */
+/* …_at, …_ts, …date… (but not …update…), …timestamp…; ts, day, month, dt alone or behind a "_". */
 static bool name_says_date(const char *name) {
+  static const char *const ends[] = {"_at", "_ts", "_day", "_month", "_dt"}, *const alone[] = {"ts", "day", "month",
+                                                                                               "dt"};
   const char *date = strcasestr(name, "date");
   bool update = date != NULL && date - name >= 2 && strncasecmp(date - 2, "up", 2) == 0;
-  return ends_with(name, "_at") || ends_with(name, "_ts") || (date != NULL && !update) || strcasecmp(name, "ts") == 0 ||
-         strcasestr(name, "timestamp") != NULL;
+  bool says = (date != NULL && !update) || strcasestr(name, "timestamp") != NULL;
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) says |= ends_with(name, ends[i]);
+  for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) says |= strcasecmp(name, alone[i]) == 0;
+  return says;
 }
 
 /* A type that numbers are kept in: dates written in words do not stand there. */
@@ -32,13 +36,13 @@ static bool type_is_number(const char *type) {
 /* The kind that all texts share; one time stamp among dates makes time stamps of them all. */
 static void look_at_texts(const DateProfile *profile, DateLook *look) {
   size_t fit = 0;
-  look->kind = DATE_TEXT;
   for (size_t i = 0; i < profile->n_samples; i++) {
     DateKind kind;
     char separator;
     if (!datecodec_guess_text(profile->samples[i], strlen(profile->samples[i]), &kind, &separator)) continue;
-    fit++;
-    if (kind == TIMESTAMP_TEXT && look->kind == DATE_TEXT) {
+    bool stamp = kind == TIMESTAMP_TEXT && look->kind == DATE_TEXT;
+    if (fit > 0 && kind != look->kind && !stamp && !(kind == DATE_TEXT && look->kind == TIMESTAMP_TEXT)) continue;
+    if (fit++ == 0 || stamp) {
       look->kind = kind;
       look->separator = separator;
     }
@@ -47,24 +51,38 @@ static void look_at_texts(const DateProfile *profile, DateLook *look) {
   look->looks = fit > 0 && fit == profile->n_samples;
 }
 
-/*
- * The kind of numbers by their size: Julian days of the years 0001–9999 are from 1,721,425 to 5,373,485; from 10^7 to
- * 10^11 are seconds of the years 1970–5138, from there to 10^14 milliseconds of the same years. What is none of these,
- * or not all of one kind, stays unknown.
- */
-static void look_at_numbers(const DateProfile *profile, DateLook *look) {
+/* Are most samples days, or months, of the years 1900–2199, written as digits? Then the others are no dates. */
+static bool are_digits_of(DateKind kind, const DateProfile *profile) {
+  const DateCodec codec = {.kind = kind, .grain = date_kind_usual_grain(kind), .zone = zone_utc()};
+  double year = kind == DAY_NUMBER ? 1e4 : 1e2;
+  size_t n = 0;
+  Instant date;
   for (size_t i = 0; i < profile->n_samples; i++) {
     double value = strtod(profile->samples[i], NULL);
-    DateKind kind;
-    if (value >= 1721425 && value < 5373485)
-      kind = JULIAN_DAY;
-    else if (value >= 1e7 && value < 1e11)
-      kind = UNIX_SECONDS;
-    else if (value >= 1e11 && value < 1e14)
-      kind = UNIX_MILLIS;
-    else
-      return;
-    if (i > 0 && kind != look->kind) return;
+    n += value >= 1900 * year && value < 2200 * year && datecodec_from_real(&codec, value, &date);
+  }
+  return 2 * n > profile->n_samples;
+}
+
+/* The kind of one number by its size; DATE_TEXT: none. */
+static DateKind kind_by_size(double value) {
+  if (value >= 1721425 && value < 5373485) return JULIAN_DAY;
+  if (value >= 1e7 && value < 1e11) return UNIX_SECONDS;
+  return value >= 1e11 && value < 1e14 ? UNIX_MILLIS : DATE_TEXT;
+}
+
+/*
+ * The kind that all numbers share. 20130208 would be seconds of August 1970 as well, where nobody's data are. By size:
+ * Julian days of the years 0001–9999 are from 1,721,425 to 5,373,485; from 10^7 to 10^11 are seconds of the years
+ * 1970–5138, from there to 10^14 milliseconds of the same years. What is none of these, or not all of one kind, stays
+ * unknown.
+ */
+static void look_at_numbers(const DateProfile *profile, DateLook *look) {
+  bool days = are_digits_of(DAY_NUMBER, profile), months = are_digits_of(MONTH_NUMBER, profile);
+  look->kind = days ? DAY_NUMBER : months ? MONTH_NUMBER : DATE_TEXT;
+  for (size_t i = 0; i < profile->n_samples && !days && !months; i++) {
+    DateKind kind = kind_by_size(strtod(profile->samples[i], NULL));
+    if (kind == DATE_TEXT || (i > 0 && kind != look->kind)) return;
     look->kind = kind;
   }
   look->known = look->looks = profile->n_samples > 0;
@@ -116,19 +134,16 @@ bool plan_date_look(Arena *arena, Engine *engine, const char *table, const Colum
   return true;
 }
 
-static bool sample_fits(const DateCodec *codec, const char *sample) {
-  Instant date;
-  char *end;
-  if (codec->kind == DATE_TEXT || codec->kind == TIMESTAMP_TEXT)
-    return datecodec_from_text(codec, sample, strlen(sample), &date);
-  long long integer = strtoll(sample, &end, 10);
-  if (end != sample && *end == '\0' && codec->kind != JULIAN_DAY) return datecodec_from_int(codec, integer, &date);
-  double real = strtod(sample, &end);
-  return end != sample && *end == '\0' && datecodec_from_real(codec, real, &date);
+static int place_of(DateKind kind) {
+  if (date_kind_grain(kind) == GRAIN_MONTH) return 2;
+  return kind == DAY_NUMBER || kind == BASIC_TEXT ? 1 : 0;
 }
 
+int plan_date_before(DateKind one, DateKind other) { return place_of(other) - place_of(one); }
+
 const char *plan_bad_sample(const DateCodec *codec, const DateProfile *profile) {
+  Instant date;
   for (size_t i = 0; i < profile->n_samples; i++)
-    if (!sample_fits(codec, profile->samples[i])) return profile->samples[i];
+    if (!datecodec_from_written(codec, profile->samples[i], &date)) return profile->samples[i];
   return NULL;
 }

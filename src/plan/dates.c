@@ -30,7 +30,9 @@ static bool find_column(Resolver *resolver, size_t *ret_column, DateLook *ret_lo
       refused = table->columns[i].name;
       why = look.profile;
     }
-    if (!look.looks) continue;
+    int before = n == 0 ? 0 : plan_date_before(look.kind, ret_look->kind);
+    if (!look.looks || before < 0) continue;
+    if (before > 0) n = 0;
     names[n++] = table->columns[i].name;
     *ret_column = i;
     *ret_look = look;
@@ -41,8 +43,8 @@ static bool find_column(Resolver *resolver, size_t *ret_column, DateLook *ret_lo
     spec_error(err, &resolver->spec->target.place, "no column of %s looks like a date: by which is its day told?",
                table->name);
     return error_hint(err,
-                      "name it: date_column: COLUMN, and if it is a number also date_kind: unix_seconds, "
-                      "unix_millis or julian_day");
+                      "name it: date_column: COLUMN, and if it is a number also date_kind: yyyymmdd, yyyymm, "
+                      "unix_seconds, unix_millis or julian_day");
   }
   spec_error(err, &resolver->spec->target.place, "%zu columns of %s look like a date: %s", n, table->name,
              plan_join(resolver->arena, names, n));
@@ -71,7 +73,9 @@ static bool choose_column(Resolver *resolver, size_t *ret_column, DateLook *ret_
 static bool ask_kind(const Resolver *resolver, const char *column, Error *err) {
   spec_error(err, column_place(resolver->spec), "how “%s” holds its dates cannot be told from its type and values",
              column);
-  return error_hint(err, "say it: date_kind: date, timestamp, unix_seconds, unix_millis or julian_day");
+  return error_hint(err,
+                    "say it: date_kind: date, basic_date, month, timestamp, yyyymmdd, yyyymm, unix_seconds, "
+                    "unix_millis or julian_day");
 }
 
 static bool choose_kind(Resolver *resolver, const char *column, const DateLook *look, Error *err) {
@@ -94,11 +98,13 @@ static bool choose_kind(Resolver *resolver, const char *column, const DateLook *
 static bool choose_grain(Resolver *resolver, Error *err) {
   DateCodec *codec = &resolver->plan->shape.codec;
   const SpecText *declared = &resolver->spec->grain;
-  codec->grain = GRAIN_DAY;
+  codec->grain = date_kind_usual_grain(codec->kind);
   if (declared->text != NULL && !grain_parse(declared->text, &codec->grain))
     return spec_error(err, &declared->place, "“%s” is not a grain", declared->text);
-  if (codec->grain == GRAIN_HOUR && codec->kind == DATE_TEXT)
-    return spec_error(err, &declared->place, "the grain is an hour, but the date column holds days without a time");
+  if (codec->grain < date_kind_grain(codec->kind))
+    return spec_error(err, &declared->place, "the grain is %s, but the date column tells no more than the %s",
+                      codec->grain == GRAIN_HOUR ? "an hour" : grain_name(codec->grain),
+                      grain_name(date_kind_grain(codec->kind)));
   plan_infer(resolver, "grain", grain_name(codec->grain), declared->text == NULL ? "default" : "spec");
   return true;
 }
@@ -118,10 +124,10 @@ static bool choose_zone(Resolver *resolver, Error *err) {
     from = "spec";
   }
   plan->day_zone = zone;
-  plan->shape.codec.zone = plan->shape.codec.kind == DATE_TEXT ? zone_utc() : zone;
+  plan->shape.codec.zone = date_kind_is_civil(plan->shape.codec.kind) ? zone_utc() : zone;
   const char *production = spec->production.when.zone.text;
   if (spec->zone.text == NULL && production != NULL && strcmp(production, zone_name(zone)) != 0) {
-    if (plan->shape.codec.kind == DATE_TEXT) {
+    if (date_kind_is_civil(plan->shape.codec.kind)) {
       if (!zone_open(resolver->arena, production, &plan->day_zone, err))
         return plan_at_place(&spec->production.when.zone.place, err);
       from = "production.zone";
@@ -156,6 +162,11 @@ static bool check_samples(const Resolver *resolver, const char *column, const Da
                "day would be unknown",
                column, bad, date_kind_name(codec->kind));
     return error_hint(err, "correct such values first, or declare another date_column or date_kind");
+  }
+  if (!date_kind_is_text(codec->kind) && look->profile.texts > 0) {
+    spec_error(err, column_place(resolver->spec), "“%s” holds texts, and dates of the kind “%s” are numbers", column,
+               date_kind_name(codec->kind));
+    return error_hint(err, "texts of the form YYYYMMDD are of the kind basic_date; make numbers of others first");
   }
   const char *offset = codec->kind == TIMESTAMP_TEXT ? sample_with_offset(&look->profile) : NULL;
   if (offset == NULL) return true;

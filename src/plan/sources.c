@@ -137,13 +137,13 @@ static bool try_column(Look *look, size_t column, bool named, bool *ret, Error *
   if (!plan_date_look(look->arena, look->engine, look->table.name, &look->table.columns[column], named, &seen, err))
     return false;
   if (!seen.known || (!named && !seen.looks)) return true;
-  bool hours_of_days = seen.kind == DATE_TEXT && target->grain == GRAIN_HOUR;
-  bool zoned = seen.kind != DATE_TEXT && look->plan->spec.zone.text != NULL;
+  bool coarser = date_kind_grain(seen.kind) > target->grain;
+  bool zoned = !date_kind_is_civil(seen.kind) && look->plan->spec.zone.text != NULL;
   DateCodec codec = {.kind = seen.kind,
                      .grain = target->grain,
                      .zone = zoned ? look->plan->day_zone : zone_utc(),
                      .separator = seen.separator};
-  if (hours_of_days || plan_bad_sample(&codec, &seen.profile) != NULL) return true;
+  if (coarser || plan_bad_sample(&codec, &seen.profile) != NULL) return true;
   look->codec = codec;
   look->column = column;
   look->newest = seen.profile.highest;
@@ -174,9 +174,13 @@ static bool inferred_column(Look *look, SourceFacts *source, bool *ret, Error *e
   source->from = "the only date-like column that the recompute reads";
   for (size_t i = 0; i < look->table.n_columns; i++) {
     bool fits;
+    Look found = *look;
     if (i == same || !is_read(look->read, look->table.columns[i].name)) continue;
-    if (!try_column(look, i, false, &fits, err)) return false;
-    n += fits;
+    if (!try_column(&found, i, false, &fits, err)) return false;
+    int before = n == 0 ? 1 : plan_date_before(found.codec.kind, look->codec.kind);
+    if (!fits || before < 0) continue;
+    n = before > 0 ? 1 : n + 1;
+    *look = found;
   }
   *ret = n == 1;
   return true;
@@ -185,10 +189,7 @@ static bool inferred_column(Look *look, SourceFacts *source, bool *ret, Error *e
 /* ---- measuring: the dates ---- */
 
 static void read_newest(const Look *look, SourceFacts *source) {
-  if (look->newest == NULL) return;
-  bool number = look->codec.kind == UNIX_SECONDS || look->codec.kind == UNIX_MILLIS;
-  source->dated = number ? datecodec_from_int(&look->codec, strtoll(look->newest, NULL, 10), &source->newest)
-                         : datecodec_from_text(&look->codec, look->newest, strlen(look->newest), &source->newest);
+  source->dated = look->newest != NULL && datecodec_from_written(&look->codec, look->newest, &source->newest);
 }
 
 /* The plan's range by the source's own zone: the same days by name. */

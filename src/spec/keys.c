@@ -129,7 +129,9 @@ static const SpecRow rows[] = {
      spec_read_text,
      AT(date_column)},
     {{"date_kind", ANY, NULL, "unix_seconds",
-      "how that column holds dates: date, timestamp, unix_seconds, unix_millis, julian_day; inferred"},
+      "how that column holds dates: date, basic_date, month, timestamp, yyyymmdd, yyyymm, unix_seconds, unix_millis, "
+      "julian_day; "
+      "inferred"},
      spec_read_date_kind,
      AT(date_kind)},
     {{"grain", ANY, NULL, "day", "what one date is: hour, day, week, month, year; inferred"},

@@ -83,8 +83,8 @@ bool spec_read_grain(SpecReader *reader, const SpecRow *row, const DocNode *valu
 }
 
 bool spec_read_date_kind(SpecReader *reader, const SpecRow *row, const DocNode *value, void *member) {
-  const char *words[JULIAN_DAY + 2] = {0};
-  for (int kind = DATE_TEXT; kind <= JULIAN_DAY; kind++) words[kind] = date_kind_name((DateKind)kind);
+  const char *words[DATE_KINDS + 1] = {0};
+  for (int kind = 0; kind < DATE_KINDS; kind++) words[kind] = date_kind_name((DateKind)kind);
   if (one_of(reader, row, value, words) < 0) return false;
   *(SpecText *)member = spec_text(reader, value);
   return true;

@@ -1,23 +1,43 @@
 #include "time/datecodec.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "time/text.h"
 
-enum { DATE_BYTES = 10 };
 /* 1970-01-01T00:00Z as a Julian day, in milliseconds: 2440587.5 * 86,400,000. */
 static const int64_t julian_1970 = INT64_C(210866760000000);
 static const double julian_day_millis = 86400000.0;
 
-static const char *const names[] = {"date", "timestamp", "unix_seconds", "unix_millis", "julian_day"};
+static const struct {
+  const char *name;
+  Grain grain;
+  bool civil, text, dashes;
+} kinds[DATE_KINDS] = {
+    [DATE_TEXT] = {"date", GRAIN_DAY, .civil = true, .text = true, .dashes = true},
+    [TIMESTAMP_TEXT] = {"timestamp", GRAIN_HOUR, .text = true, .dashes = true},
+    [UNIX_SECONDS] = {"unix_seconds", GRAIN_HOUR},
+    [UNIX_MILLIS] = {"unix_millis", GRAIN_HOUR},
+    [JULIAN_DAY] = {"julian_day", GRAIN_HOUR},
+    [MONTH_TEXT] = {"month", GRAIN_MONTH, .civil = true, .text = true, .dashes = true},
+    [BASIC_TEXT] = {"basic_date", GRAIN_DAY, .civil = true, .text = true},
+    [DAY_NUMBER] = {"yyyymmdd", GRAIN_DAY, .civil = true},
+    [MONTH_NUMBER] = {"yyyymm", GRAIN_MONTH, .civil = true},
+};
 
-const char *date_kind_name(DateKind kind) { return names[kind]; }
+const char *date_kind_name(DateKind kind) { return kinds[kind].name; }
+bool date_kind_is_civil(DateKind kind) { return kinds[kind].civil; }
+bool date_kind_is_text(DateKind kind) { return kinds[kind].text; }
+bool date_kind_has_dashes(DateKind kind) { return kinds[kind].dashes; }
+Grain date_kind_grain(DateKind kind) { return kinds[kind].grain; }
+Grain date_kind_usual_grain(DateKind kind) { return kinds[kind].grain > GRAIN_DAY ? kinds[kind].grain : GRAIN_DAY; }
 
 bool date_kind_parse(const char *text, DateKind *ret_kind) {
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (strcmp(text, names[i]) == 0) {
+  for (size_t i = 0; i < DATE_KINDS; i++)
+    if (strcmp(text, kinds[i].name) == 0) {
       *ret_kind = (DateKind)i;
       return true;
     }
@@ -44,13 +64,24 @@ static bool from_day(const DateCodec *codec, const Civil *civil, Instant *ret_da
   return true;
 }
 
+/* A text of a civil kind, or a number's digits: the day, of a month the first. */
+static bool civil_text(DateKind kind, const char *text, size_t n, Civil *ret) {
+  bool month = kinds[kind].grain == GRAIN_MONTH;
+  size_t dash = kinds[kind].dashes ? 1 : 0;
+  if (n != (month ? 6 + dash : 8 + 2 * dash)) return false;
+  if (dash == 1 && (text[4] != '-' || (!month && text[7] != '-'))) return false;
+  *ret = (Civil){.year = text_digits(text, 4),
+                 .month = text_digits(text + 4 + dash, 2),
+                 .day = month ? 1 : text_digits(text + 6 + 2 * dash, 2)};
+  return civil_valid(ret);
+}
+
 bool datecodec_from_text(const DateCodec *codec, const char *text, size_t n, Instant *ret_date) {
-  if (codec->kind == DATE_TEXT) {
-    Civil civil;
-    return n == DATE_BYTES && text_date(text, &civil) && from_day(codec, &civil, ret_date);
-  }
+  Civil civil;
   TextStamp stamp;
-  if (codec->kind != TIMESTAMP_TEXT || !text_stamp(text, n, &stamp)) return false;
+  if (!kinds[codec->kind].text) return false;
+  if (kinds[codec->kind].civil) return civil_text(codec->kind, text, n, &civil) && from_day(codec, &civil, ret_date);
+  if (!text_stamp(text, n, &stamp)) return false;
   bool separator_fits =
       codec->separator != '\0' ? stamp.separator == codec->separator : stamp.separator == 'T' || stamp.separator == ' ';
   return separator_fits && from_instant(codec, civil_to_seconds(&stamp.civil) - stamp.offset, ret_date);
@@ -61,8 +92,19 @@ static int64_t floor_seconds(int64_t millis) { return millis / 1000 - (millis % 
 /* Milliseconds since 1970 of a Julian day, rounded as SQLite's date() does; huge values stay huge. */
 static int64_t julian_millis(double value) { return (int64_t)(value * julian_day_millis + 0.5) - julian_1970; }
 
+static bool from_digits(const DateCodec *codec, int64_t value, Instant *ret_date) {
+  char text[16];
+  Civil civil;
+  if (value < 0 || value > 99999999) return false;
+  int n = snprintf(text, sizeof text, "%0*d", kinds[codec->kind].grain == GRAIN_MONTH ? 6 : 8, (int)value);
+  return civil_text(codec->kind, text, (size_t)n, &civil) && from_day(codec, &civil, ret_date);
+}
+
 bool datecodec_from_int(const DateCodec *codec, int64_t value, Instant *ret_date) {
   switch (codec->kind) {
+    case DAY_NUMBER:
+    case MONTH_NUMBER:
+      return from_digits(codec, value, ret_date);
     case UNIX_SECONDS:
       return from_instant(codec, value, ret_date);
     case UNIX_MILLIS:
@@ -84,9 +126,23 @@ bool datecodec_from_real(const DateCodec *codec, double value, Instant *ret_date
     case JULIAN_DAY:
       /* The years accepted lie between 1.7 and 5.4 million days. */
       return value > 0 && value < 1e7 && from_instant(codec, floor_seconds(julian_millis(value)), ret_date);
+    case DAY_NUMBER:
+    case MONTH_NUMBER:
+      return floor(value) == value && datecodec_from_int(codec, (int64_t)value, ret_date);
     default:
       return false;
   }
+}
+
+bool datecodec_from_written(const DateCodec *codec, const char *text, Instant *ret_date) {
+  if (kinds[codec->kind].text) return datecodec_from_text(codec, text, strlen(text), ret_date);
+  char *end;
+  errno = 0;
+  long long integer = strtoll(text, &end, 10);
+  if (end != text && *end == '\0' && errno == 0 && codec->kind != JULIAN_DAY)
+    return datecodec_from_int(codec, integer, ret_date);
+  double real = strtod(text, &end);
+  return end != text && *end == '\0' && datecodec_from_real(codec, real, ret_date);
 }
 
 /* The smallest Julian day that is read as the instant or later, so that no row is cut off by the rounding. */
@@ -98,12 +154,20 @@ static double julian_bound(Instant date) {
   return bound;
 }
 
-/* The first civil day that does not begin before the date. */
-static void day_bound(const DateCodec *codec, Instant date, char text[12]) {
-  Instant day = grain_floor(GRAIN_DAY, codec->zone, date);
-  if (day < date) day = grain_next(GRAIN_DAY, codec->zone, day);
-  Civil civil = zone_civil(codec->zone, day);
-  text_put_date(text, &civil);
+/* The first day, or month, that does not begin before the date, in the kind's form; numbers as their digits. */
+static void civil_bound(const DateCodec *codec, Instant date, char text[12]) {
+  Grain grain = kinds[codec->kind].grain;
+  Instant start = grain_floor(grain, codec->zone, date);
+  if (start < date) start = grain_next(grain, codec->zone, start);
+  Civil civil = zone_civil(codec->zone, start);
+  bool after_all = civil.year > CIVIL_YEAR_MAX;
+  unsigned year = after_all ? 9999 : (unsigned)civil.year % 10000u, month = (unsigned)civil.month % 100u;
+  const char *dash = kinds[codec->kind].dashes ? "-" : "";
+  if (grain == GRAIN_MONTH)
+    snprintf(text, 12, "%04u%s%02u", year, dash, after_all ? 13 : month);
+  else
+    snprintf(text, 12, "%04u%s%02u%s%02u", year, dash, after_all ? 12 : month, dash,
+             after_all ? 32 : (unsigned)civil.day % 100u);
 }
 
 /*
@@ -129,8 +193,15 @@ DateBound datecodec_bound(const DateCodec *codec, Instant date) {
   date = instant_clamp(date);
   switch (codec->kind) {
     case DATE_TEXT:
+    case MONTH_TEXT:
+    case BASIC_TEXT:
       bound.type = BOUND_TEXT;
-      day_bound(codec, date, bound.text);
+      civil_bound(codec, date, bound.text);
+      break;
+    case DAY_NUMBER:
+    case MONTH_NUMBER:
+      civil_bound(codec, date, bound.text);
+      bound.integer = strtoll(bound.text, NULL, 10);
       break;
     case TIMESTAMP_TEXT:
       bound.type = BOUND_TEXT;
@@ -151,13 +222,16 @@ DateBound datecodec_bound(const DateCodec *codec, Instant date) {
 }
 
 bool datecodec_guess_text(const char *text, size_t n, DateKind *ret_kind, char *ret_separator) {
+  static const DateKind civil_kinds[] = {DATE_TEXT, MONTH_TEXT, BASIC_TEXT};
   Civil civil;
   TextStamp stamp;
-  if (n == DATE_BYTES && text_date(text, &civil)) {
-    *ret_kind = DATE_TEXT;
-    *ret_separator = ' ';
-    return true;
-  }
+  for (size_t i = 0; i < sizeof civil_kinds / sizeof *civil_kinds; i++)
+    if (civil_text(civil_kinds[i], text, n, &civil) &&
+        (civil_kinds[i] != BASIC_TEXT || (civil.year >= 1900 && civil.year < 2200))) {
+      *ret_kind = civil_kinds[i];
+      *ret_separator = ' ';
+      return true;
+    }
   if (!text_stamp(text, n, &stamp) || (stamp.separator != 'T' && stamp.separator != ' ')) return false;
   *ret_kind = TIMESTAMP_TEXT;
   *ret_separator = stamp.separator;

@@ -347,7 +347,10 @@ static const char *literal(const Hand *hand, Instant at, bool place, const char 
   Arena *arena = hand->page->arena;
   DateBound bound = datecodec_bound(&shape->codec, at);
   const char *type = shape->columns[shape->date].type;
-  const char *text = place ? arena_printf(arena, "YYYY-MM-DD of %s", name) : arena_strdup(arena, bound.text);
+  const char *form = shape->codec.kind == MONTH_TEXT   ? "YYYY-MM"
+                     : shape->codec.kind == BASIC_TEXT ? "YYYYMMDD"
+                                                       : "YYYY-MM-DD";
+  const char *text = place ? arena_printf(arena, "%s of %s", form, name) : arena_strdup(arena, bound.text);
   bool zoned = strstr(type, "with time zone") != NULL || strncmp(type, "timestamptz", 11) == 0;
   if (bound.type != BOUND_TEXT && place) return arena_printf(arena, "NUMBER_OF_%s", name);
   if (bound.type == BOUND_INT) return arena_printf(arena, "%" PRId64, bound.integer);

@@ -222,7 +222,9 @@ class Incidents(Incident):
                                    ("timestamp", "'2024-01-01T23:59:59Z','2024-01-02T12:00:00Z','2024-01-03T00:00:00Z'", "zone: UTC"),
                                    ("unix_seconds", "1704153599,1704153600,1704240000", "zone: UTC"),
                                    ("unix_millis", "1704153599999,1704239999999,1704240000000", "zone: UTC"),
-                                   ("julian_day", "2460311.4999,2460311.5,2460312.5", "zone: UTC")):
+                                   ("julian_day", "2460311.4999,2460311.5,2460312.5", "zone: UTC"),
+                                   ("basic_date", "'20240101','20240102','20240103'", ""),
+                                   ("yyyymmdd", "20240101,20240102,20240103", "")):
             with self.subTest(kind):
                 self.tearDown()
                 self.setUp()

@@ -451,6 +451,29 @@ class Dates(Scene):
             inside = {i for i, value in enumerate(values) if i in (1, 2) and "03-11'" not in value}
             self.boundary(type_, values, inside, "2024-03-10..2024-03-10", extra)
 
+    def test_days_and_months_in_other_forms(self):
+        """Texts and digits, also as the key of partitions; the kind and the grain are inferred."""
+        for type_, values, days, extra in self.each((
+                ("int", ("20240229", "20240301", "20240331", "20240401"), "2024-03-01..2024-03-31", "date_kind: yyyymmdd"),
+                ("bigint", ("202402", "202403", "202403", "202404"), "2024-03..2024-03", "date_kind: yyyymm"),
+                ("char(8)", ("'20240229'", "'20240301'", "'20240331'", "'20240401'"), "2024-03-01..2024-03-31", ""),
+                ("varchar(7)", ("'2024-02'", "'2024-03'", "'2024-03'", "'2024-04'"), "2024-03..2024-03", ""))):
+            self.boundary(type_, values, {1, 2}, days, extra)
+        self.sql("CREATE TABLE t(day int, id int, v int, PRIMARY KEY (day, id)) PARTITION BY RANGE (day); CREATE TABLE t_1 PARTITION OF t FOR VALUES FROM (20240101) TO (20240106);"
+                 "CREATE TABLE t_2 PARTITION OF t FOR VALUES FROM (20240106) TO (20240201); INSERT INTO t SELECT to_char(day, 'YYYYMMDD')::int, id, -1 FROM src")
+        spec = self.text(extra="changes: v\npublish: exchange", recompute="SELECT to_char(day, 'YYYYMMDD')::int AS day, id, v FROM src WHERE to_char(day, 'YYYYMMDD')::int >= :from AND to_char(day, 'YYYYMMDD')::int < :to")
+        self.there_and_back(spec, want="SELECT to_char(day, 'YYYYMMDD')::int, id, CASE WHEN day BETWEEN '2024-01-03' AND '2024-01-12' THEN v ELSE -1 END FROM src ORDER BY id")
+
+    def test_a_number_that_is_no_day(self):
+        """20240230 lies between the range's ends and is no date. Where the plan's sample shows it it is named, else it is nobody's and stays."""
+        digits = "to_char(day, 'YYYYMMDD')::int"
+        self.sql(f"CREATE TABLE t(day int, id serial PRIMARY KEY, v int); INSERT INTO t(day, v) SELECT {digits}, 0 FROM generate_series(date '2023-01-01', '2024-03-05', '1 day') AS day;"
+                 "CREATE TABLE s AS SELECT day, id, 1 AS v FROM t; INSERT INTO t VALUES(20240230, 9999, 0)")
+        text = dict(days="2024-02-28..2024-03-01", recompute="SELECT * FROM s WHERE day >= :from AND day < :to")
+        self.there_and_back(self.text(**text), want="SELECT day, id, CASE WHEN day BETWEEN 20240228 AND 20240301 AND day <> 20240230 THEN 1 ELSE 0 END FROM t ORDER BY id")
+        self.sql("DELETE FROM t WHERE day < 20240101")
+        self.assertIn("20240230", self.plan(self.text(**text), code=USAGE).err)
+
     def test_days_of_23_and_25_hours(self):
         """timestamptz in New York: the day has as many hours as it has."""
         for day, hours, start in self.each((("2026-03-08", 23, "2026-03-08 05:00:00+00"), ("2025-11-02", 25, "2025-11-02 04:00:00+00"))):

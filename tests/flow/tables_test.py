@@ -148,6 +148,20 @@ class Tables(Scene):
                 self.there_and_back(self.text(days=days, extra=f"changes: v\ngrain: {grain}"), "SELECT id, v FROM t ORDER BY id", f"SELECT id, CASE WHEN day BETWEEN {inside} THEN v ELSE -1 END FROM src ORDER BY id")
                 self.assertEqual(self.value("SELECT sum(date_count) FROM tidegate_batch"), dates)
 
+    def test_months_beside_days(self):
+        """Months as text and as a number, by grain month without being told; a column of days goes before one of months."""
+        for form, say in (("%Y-%m", "TEXT"), ("%Y%m", "INTEGER")):
+            with self.subTest(form):
+                self.tearDown()
+                self.setUp()
+                self.sql(f"CREATE TABLE days(day TEXT, month {say}, v INTEGER); WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 120) INSERT INTO days "
+                         f"SELECT date('2024-01-01', '+' || i || ' days'), strftime('{form}', date('2024-01-01', '+' || i || ' days')), i FROM n; CREATE TABLE t(month {say} PRIMARY KEY, v INTEGER);"
+                         "INSERT INTO t SELECT month, -1 FROM days GROUP BY 1; CREATE TABLE d AS SELECT day, month, -1 AS v FROM days")
+                self.there_and_back(self.text(days="2024-02..2024-03", recompute="SELECT month, sum(v) AS v FROM days WHERE month >= :from AND month < :to GROUP BY 1"), "SELECT month, v FROM t ORDER BY 1",
+                                    f"SELECT month, CASE WHEN month IN (strftime('{form}', '2024-02-01'), strftime('{form}', '2024-03-01')) THEN sum(v) ELSE -1 END FROM days GROUP BY 1 ORDER BY 1")
+                plan = self.tidegate("--json", "plan", self.text(target="d", days="2024-02-01..2024-02-29", extra="changes: v\nkey: [day]", recompute="SELECT day, month, v FROM days WHERE day >= :from AND day < :to")).json
+                self.assertEqual([plan["plan"]["date_column"]["name"], plan["plan"]["date_column"]["grain"]], ["day", "day"])
+
     def test_a_semicolon_at_the_end(self):
         self.sql("CREATE TABLE t(day TEXT, id INTEGER PRIMARY KEY, v INTEGER); INSERT INTO t SELECT day, id, -1 FROM src")
         for end in (";", "\n-- done", " /* done */ ;\n"):

@@ -29,10 +29,12 @@ static const TypeWords types[] = {
     {"date", 1u << DATE_TEXT, true, "it holds days and nothing else", BY_TYPE},
     {"timestamp", 1u << TIMESTAMP_TEXT, true, "it holds times and nothing else", BY_TYPE},
     {"timestamptz", 1u << TIMESTAMP_TEXT, true, "it holds instants and nothing else", BY_TYPE},
-    {"text", 1u << DATE_TEXT, false, "a text sorts by time only when every value is written YYYY-MM-DD", CONVERT},
-    {"integer", 1u << UNIX_SECONDS | 1u << UNIX_MILLIS, false,
-     "a whole number is understood only as unix seconds or milliseconds", CONVERT},
-    {"fraction", 0, false, "of numbers, only whole ones are understood, as unix seconds or milliseconds", CONVERT},
+    {"text", 1u << DATE_TEXT | 1u << MONTH_TEXT | 1u << BASIC_TEXT, false,
+     "a text sorts by time only when every value is written YYYY-MM-DD, YYYYMMDD or YYYY-MM", CONVERT},
+    {"integer", 1u << UNIX_SECONDS | 1u << UNIX_MILLIS | 1u << DAY_NUMBER | 1u << MONTH_NUMBER, false,
+     "a whole number is understood only as YYYYMMDD, YYYYMM, unix seconds or milliseconds", CONVERT},
+    {"fraction", 0, false, "of numbers, only whole ones are understood, as YYYYMMDD, unix seconds or milliseconds",
+     CONVERT},
     {NULL, 0, false, "it holds no dates that can be compared", CONVERT},
 };
 
@@ -122,7 +124,7 @@ static bool read_sample(PgEngine *engine, Arena *arena, const Place *place, Date
   add_sample(arena, &samples, profile, profile->highest);
   for (int i = 0; i < PQntuples(rows); i++) add_sample(arena, &samples, profile, pg_peek(rows, i, 0));
   profile->samples = samples;
-  if (place->type->native || place->type->kinds == 1u << DATE_TEXT)
+  if (place->type->native || (place->type->kinds >> DATE_TEXT & 1) != 0)
     profile->texts = (int64_t)profile->n_samples;
   else
     profile->integers = (int64_t)profile->n_samples;

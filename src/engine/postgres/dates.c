@@ -24,23 +24,22 @@ static size_t place_of(const Instant *starts, size_t n, Instant date) {
 
 /* ---- counting --------------------------------------------------------------------------------------------------- */
 
-/* Civil days are few and are read here, which also tells texts that are no date; instants are put among the dates by
+/* Civil days are few and are read here, which also tells values that are no date; instants are put among the dates by
  * the server. */
 static size_t row_place(const Shape *shape, const PGresult *rows, int row, const Instant *starts, size_t n) {
-  if (shape->codec.kind != DATE_TEXT) {
+  if (!date_kind_is_civil(shape->codec.kind)) {
     int64_t place = pg_int(rows, row, 0);
     return place >= 1 && place <= (int64_t)n ? (size_t)place - 1 : n;
   }
   Instant date;
-  const char *text = pg_peek(rows, row, 0);
-  return datecodec_from_text(&shape->codec, text, strlen(text), &date) ? place_of(starts, n, date) : n;
+  return datecodec_from_written(&shape->codec, pg_peek(rows, row, 0), &date) ? place_of(starts, n, date) : n;
 }
 
 static bool count_rows(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Instant *starts, size_t n,
                        const char *where, DateRecord *dates, Error *err) {
   const Shape *shape = sql->shape;
   PG_SCOPED rows = NULL;
-  bool days = shape->codec.kind == DATE_TEXT;
+  bool days = date_kind_is_civil(shape->codec.kind);
   const char *text = sql_fill(arena, days ? sql_dates_by_value : sql_dates_by_place, "column", sql->date, "place",
                               days ? "" : shape_date_place(arena, sql, sql->date, starts, n), "table", sql->table,
                               "where", where == NULL ? "true" : where, "in_range",

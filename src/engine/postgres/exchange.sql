@@ -56,7 +56,8 @@ SELECT format('%I.%I', n.nspname, c.relname), n.nspname, c.relname, b.bounds[1],
 FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid JOIN pg_class AS t ON t.oid = i.inhparent
 JOIN pg_namespace AS n ON n.oid = c.relnamespace
 LEFT JOIN pg_tablespace AS s ON s.oid = c.reltablespace
-LEFT JOIN LATERAL (SELECT regexp_match(pg_get_expr(c.relpartbound, c.oid), '^FOR VALUES FROM \(''([^'']+)''\) TO \(''([^'']+)''\)$')) AS b (bounds) ON true
+LEFT JOIN LATERAL (SELECT ARRAY[btrim(m[1], ''''), btrim(m[2], '''')] FROM regexp_match(pg_get_expr(c.relpartbound, c.oid),
+  '^FOR VALUES FROM \((''[^'']+''|[0-9]+)\) TO \((''[^'']+''|[0-9]+)\)$') AS m WHERE m IS NOT NULL) AS b (bounds) ON true
 WHERE i.inhparent = $1::regclass ORDER BY b.bounds[1], c.relname
 
 -- name: published_schema

@@ -87,6 +87,7 @@ const char *pg_date_literal(Arena *arena, const DateCodec *codec, const char *da
                         at.second, zoned ? "+00" : "", text_type(date_type));
   }
   DateBound bound = datecodec_bound(codec, date);
+  if (bound.type == BOUND_TEXT) return arena_printf(arena, "('%s'::%s)", bound.text, text_type(date_type));
   if (bound.type == BOUND_REAL) return arena_printf(arena, "(%.17g::double precision)", bound.real);
   return arena_printf(arena, "('%lld'::bigint)", (long long)bound.integer);
 }

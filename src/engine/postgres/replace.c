@@ -22,8 +22,7 @@ static const char *shape_reason(const ShapeSql *sql) {
   const Shape *shape = sql->shape;
   if (!shape->keyed) return "it has no key";
   if (sql->n_rest > 0) return "the recompute does not give every column";
-  bool text = strcmp(sql->date_type, "date") != 0 && strncmp(sql->date_type, "timestamp", 9) != 0;
-  if (text && (shape->codec.kind == DATE_TEXT || shape->codec.kind == TIMESTAMP_TEXT)) return "its dates are texts";
+  if (shape_may_be_no_date(sql)) return "its dates are texts or digits, which need not be dates";
   for (size_t i = 0; i < shape->n; i++) {
     if (shape->columns[i].tolerance > 0) return "a tolerance keeps old values";
     if (shape->columns[i].key && !shape->columns[i].not_null) return "its key may hold NULL";

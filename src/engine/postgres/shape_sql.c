@@ -140,10 +140,15 @@ static bool is_text(const ShapeSql *sql) {
          strcmp(sql->date_type, "character varying") == 0;
 }
 
+bool shape_may_be_no_date(const ShapeSql *sql) {
+  DateKind kind = sql->shape->codec.kind;
+  return is_text(sql) || kind == DAY_NUMBER || kind == MONTH_NUMBER;
+}
+
 /* The type that bounds of the column have. */
 static const char *bound_type(const ShapeSql *sql) {
   if (is_text(sql)) return "text";
-  if (sql->shape->codec.kind == UNIX_SECONDS || sql->shape->codec.kind == UNIX_MILLIS) return "int8";
+  if (!date_kind_is_text(sql->shape->codec.kind)) return "int8";
   if (strcmp(sql->date_type, "date") == 0) return "date";
   return strstr(sql->date_type, "with time zone") != NULL ? "timestamptz" : "timestamp";
 }
@@ -161,20 +166,23 @@ const char *shape_bound(Arena *arena, const ShapeSql *sql, Instant date) {
   return arena_printf(arena, "%s::%s", bare_bound(arena, sql, date), bound_type(sql));
 }
 
-/* True of a text that is the date of a day that exists, as datecodec_from_text has it. */
-static const char *is_date_text(Arena *arena, const char *column) {
-  return arena_printf(
-      arena,
-      "%s ~ '^([0-9]{4}-(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|[0-9]{4}-(0[469]|11)-(0[1-9]|[12][0-9]"
-      "|30)|[0-9]{4}-02-(0[1-9]|1[0-9]|2[0-8])|([0-9]{2}(0[48]|[2468][048]|[13579][26])"
-      "|([02468][048]|[13579][26])00)-02-29)$'",
-      column);
+/* True of a text, or of digits, that is the date of a day or month that exists, as the codec has it. */
+static const char *is_date(Arena *arena, const ShapeSql *sql, const char *column) {
+  const char *dash = date_kind_has_dashes(sql->shape->codec.kind) ? "-" : "", *cast = is_text(sql) ? "" : "::text";
+  if (date_kind_grain(sql->shape->codec.kind) == GRAIN_MONTH)
+    return arena_printf(arena, "(%s)%s ~ '^[0-9]{4}%s(0[1-9]|1[0-2])$'", column, cast, dash);
+  return arena_printf(arena,
+                      "(%s)%s ~ '^([0-9]{4}%s((0[13578]|1[02])%s(0[1-9]|[12][0-9]|3[01])|(0[469]|11)%s(0[1-9]|[12][0-9]"
+                      "|30)|02%s(0[1-9]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])"
+                      "|([02468][048]|[13579][26])00)%s02%s29)$'",
+                      column, cast, dash, dash, dash, dash, dash, dash);
 }
 
 const char *shape_within(Arena *arena, const ShapeSql *sql, const char *column, DateRange range) {
+  bool checked = shape_may_be_no_date(sql);
   return arena_printf(arena, "%s >= %s AND %s < %s%s%s", column, shape_bound(arena, sql, range.from), column,
-                      shape_bound(arena, sql, range.to), is_text(sql) ? " AND " : "",
-                      is_text(sql) ? is_date_text(arena, column) : "");
+                      shape_bound(arena, sql, range.to), checked ? " AND " : "",
+                      checked ? is_date(arena, sql, column) : "");
 }
 
 const char *shape_in_range(Arena *arena, const ShapeSql *sql, const char *alias, DateRange range) {
@@ -195,11 +203,11 @@ const char *shape_date_place(Arena *arena, const ShapeSql *sql, const char *colu
   }
   BUF_SCOPED bounds = {0};
   for (size_t i = 0; i <= n; i++) buf_printf(&bounds, "%s%s", i == 0 ? "" : ",", bare_bound(arena, sql, dates[i]));
-  if (is_text(sql))
-    return arena_printf(arena, "CASE WHEN %s THEN width_bucket(%s::text COLLATE \"C\", ARRAY[%s]::text[]) END",
-                        is_date_text(arena, column), column, buf_text(&bounds));
   const char *type = bound_type(sql);
-  return arena_printf(arena, "width_bucket((%s)::%s, ARRAY[%s]::%s[])", column, type, buf_text(&bounds), type);
+  const char *place = arena_printf(arena, "width_bucket((%s)::%s%s, ARRAY[%s]::%s[])", column, type,
+                                   is_text(sql) ? " COLLATE \"C\"" : "", buf_text(&bounds), type);
+  return shape_may_be_no_date(sql) ? arena_printf(arena, "CASE WHEN %s THEN %s END", is_date(arena, sql, column), place)
+                                   : place;
 }
 
 /* The seconds between one date and the next where that is always the same; 0 where it is not. */
@@ -227,6 +235,13 @@ const char *shape_instant_place(Arena *arena, const char *instant, const Instant
   return arena_printf(arena, "width_bucket(%s, %s)", instant, instants(arena, dates, n + 1));
 }
 
+/* As to_date() names it. */
+static const char *date_form(const ShapeSql *sql) {
+  bool month = date_kind_grain(sql->shape->codec.kind) == GRAIN_MONTH;
+  if (date_kind_has_dashes(sql->shape->codec.kind)) return month ? "YYYY-MM" : "YYYY-MM-DD";
+  return month ? "YYYYMM" : "YYYYMMDD";
+}
+
 const char *shape_instant(Arena *arena, const ShapeSql *sql, const char *column) {
   static const char *const steps[] = {[GRAIN_HOUR] = "hour",
                                       [GRAIN_DAY] = "day",
@@ -235,8 +250,11 @@ const char *shape_instant(Arena *arena, const ShapeSql *sql, const char *column)
                                       [GRAIN_YEAR] = "year"};
   const DateCodec *codec = &sql->shape->codec;
   const char *zone = sql_literal(arena, zone_name(codec->zone)), *type = bound_type(sql), *local;
-  if (strcmp(type, "date") == 0 || strcmp(type, "text") == 0)
-    local = arena_printf(arena, "(%s)::date::timestamp", column);
+  if (strcmp(type, "date") == 0)
+    local = arena_printf(arena, "(%s)::timestamp", column);
+  else if (shape_may_be_no_date(sql))
+    local = arena_printf(arena, "CASE WHEN %s THEN to_date((%s)::text, '%s')::timestamp END",
+                         is_date(arena, sql, column), column, date_form(sql));
   else if (strcmp(type, "int8") == 0)
     local = arena_printf(arena, "to_timestamp((%s) / %s) AT TIME ZONE %s", column,
                          codec->kind == UNIX_MILLIS ? "1000.0" : "1.0", zone);

@@ -39,7 +39,9 @@ const Instant *shape_dates(Arena *, const DateCodec *, DateRange, size_t *ret_n)
 const char *shape_number(Arena *, Instant);
 /* The date of an instant as a typed literal in the date column's own form: '2024-07-01'::date. */
 const char *shape_bound(Arena *, const ShapeSql *, Instant);
-/* "p.d >= … AND p.d < …": is this value of the date column one of [range)? Never so for a text that is no date. */
+/* Is the date column one of texts or digits, which may hold what is no date ('2013-02-30', 20130230)? */
+bool shape_may_be_no_date(const ShapeSql *sql);
+/* "p.d >= … AND p.d < …": is this value of the date column one of [range)? Never so for what is no date. */
 const char *shape_within(Arena *arena, const ShapeSql *sql, const char *column, DateRange range);
 /* The same of the rows of a table under this alias ("p." or ""). */
 const char *shape_in_range(Arena *, const ShapeSql *, const char *alias, DateRange);

@@ -84,11 +84,58 @@ static void numbers_of_a_kind_that_the_engine_has(void **state) {
   assert_true(look.known && look.kind == JULIAN_DAY && !look.refused);
 }
 
+static void numbers_that_are_days_or_months_as_digits(void **state) {
+  static const char *const day[] = {"20240131", "20240201"}, *const month[] = {"202401", "202412"},
+                           *const no_day[] = {"20240131", "20240201", "20240230"}, *const august_1970[] = {"20130208"};
+  ARENA_SCOPED arena = {0};
+  DateProfile numbers = {.kinds = DATE_KINDS_ALL, .integers = 2, .samples = day, .n_samples = 2};
+  DateLook look = look_at(&arena, "date_id", "integer", false, numbers);
+  assert_true(look.looks && look.known && look.kind == DAY_NUMBER);
+  numbers.samples = month;
+  look = look_at(&arena, "month", "integer", false, numbers);
+  assert_true(look.looks && look.known && look.kind == MONTH_NUMBER);
+  numbers.samples = no_day; /* the third is a bad value, not a sign of seconds */
+  numbers.n_samples = 3;
+  look = look_at(&arena, "date_id", "integer", false, numbers);
+  assert_true(look.looks && look.known && look.kind == DAY_NUMBER);
+  numbers.samples = august_1970;
+  numbers.n_samples = 1;
+  look = look_at(&arena, "created_at", "integer", false, numbers);
+  assert_true(look.kind == DAY_NUMBER);
+  look = look_at(&arena, "amount", "integer", false, numbers);
+  assert_false(look.looks || look.known);
+}
+
+static void texts_that_are_months_or_days_without_dashes(void **state) {
+  static const char *const month[] = {"2024-01", "2024-12"}, *const basic[] = {"20240131", "20240201"},
+                           *const mixed[] = {"2024-01", "2024-01-02"};
+  ARENA_SCOPED arena = {0};
+  DateProfile texts = {.kinds = DATE_KINDS_ALL, .texts = 2, .samples = month, .n_samples = 2};
+  DateLook look = look_at(&arena, "m", "text", false, texts);
+  assert_true(look.looks && look.known && look.kind == MONTH_TEXT);
+  texts.samples = basic;
+  look = look_at(&arena, "m", "text", false, texts);
+  assert_true(look.looks && look.known && look.kind == BASIC_TEXT);
+  texts.samples = mixed;
+  look = look_at(&arena, "m", "text", false, texts);
+  assert_false(look.looks);
+}
+
+static void of_several_columns_the_one_of_days_goes_first(void **state) {
+  assert_true(plan_date_before(DATE_TEXT, MONTH_TEXT) > 0 && plan_date_before(MONTH_TEXT, DATE_TEXT) < 0);
+  assert_true(plan_date_before(TIMESTAMP_TEXT, DAY_NUMBER) > 0 && plan_date_before(DAY_NUMBER, MONTH_NUMBER) > 0);
+  assert_int_equal(plan_date_before(DATE_TEXT, UNIX_SECONDS), 0);
+  assert_int_equal(plan_date_before(MONTH_TEXT, MONTH_NUMBER), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_type_alone_decides),
       cmocka_unit_test(what_the_engine_cannot_work_with_is_refused),
       cmocka_unit_test(numbers_of_a_kind_that_the_engine_has),
+      cmocka_unit_test(numbers_that_are_days_or_months_as_digits),
+      cmocka_unit_test(texts_that_are_months_or_days_without_dashes),
+      cmocka_unit_test(of_several_columns_the_one_of_days_goes_first),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,9 +15,10 @@ static bool read_text(const DateCodec *codec, const char *text, Instant *ret) {
 }
 
 static void names(void **state) {
-  static const char *const words[] = {"date", "timestamp", "unix_seconds", "unix_millis", "julian_day"};
+  static const char *const words[DATE_KINDS] = {"date",  "timestamp",  "unix_seconds", "unix_millis", "julian_day",
+                                                "month", "basic_date", "yyyymmdd",     "yyyymm"};
   DateKind kind;
-  for (int i = 0; i < 5; i++) {
+  for (int i = 0; i < DATE_KINDS; i++) {
     assert_true(date_kind_parse(words[i], &kind));
     assert_int_equal(kind, i);
     assert_string_equal(date_kind_name(kind), words[i]);
@@ -130,9 +131,9 @@ static void numbers(void **state) {
 static void numbers_out_of_range_are_refused(void **state) {
   static const double reals[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300, 1e15};
   static const int64_t integers[] = {INT64_MAX, INT64_MIN};
-  static const DateKind kinds[] = {UNIX_SECONDS, UNIX_MILLIS, JULIAN_DAY};
+  static const DateKind kinds[] = {UNIX_SECONDS, UNIX_MILLIS, JULIAN_DAY, DAY_NUMBER, MONTH_NUMBER};
   Instant date;
-  for (size_t i = 0; i < 3; i++) {
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     const DateCodec codec = {kinds[i], GRAIN_DAY, zone_utc(), ' '};
     for (size_t j = 0; j < sizeof reals / sizeof *reals; j++)
       assert_false(datecodec_from_real(&codec, reals[j], &date));
@@ -143,6 +144,42 @@ static void numbers_out_of_range_are_refused(void **state) {
   assert_false(datecodec_from_int(&seconds, INSTANT_MAX + 1, &date));
   assert_true(datecodec_from_int(&seconds, INSTANT_MIN, &date));
   assert_false(datecodec_from_int(&seconds, INSTANT_MIN - 1, &date));
+}
+
+/* Days and months without dashes or without a day, as text and as number. */
+static void other_forms_of_days_and_months(void **state) {
+  static const struct {
+    DateKind kind;
+    const char *day, *next, *after_all;
+  } forms[] = {{MONTH_TEXT, "2024-02", "2024-03", "9999-13"},
+               {BASIC_TEXT, "20240201", "20240202", "99991232"},
+               {DAY_NUMBER, "20240201", "20240202", "99991232"},
+               {MONTH_NUMBER, "202402", "202403", "999913"}};
+  static const char *const bad[] = {"2024-13",  "2024-00", "2024-1", "0000-01",  "2024-02-01", "20240230", "20230229",
+                                    "20241301", "2024021", "202400", "00000000", "2024 1",     "-2024021", "202413"};
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    const DateCodec codec = {forms[i].kind, date_kind_usual_grain(forms[i].kind), zone_utc(), ' '};
+    Instant date;
+    assert_true(datecodec_from_written(&codec, forms[i].day, &date));
+    assert_int_equal(date, at("2024-02-01T00:00:00Z"));
+    DateBound bound = datecodec_bound(&codec, date), next = datecodec_bound(&codec, date + 1);
+    DateBound last = datecodec_bound(&codec, at("9999-12-31T00:00:00Z") + 86400);
+    assert_string_equal(bound.text, forms[i].day);
+    assert_string_equal(next.text, forms[i].next); /* a row of the day is not of what begins later in it */
+    assert_string_equal(last.text, forms[i].after_all);
+    assert_int_equal(bound.type, date_kind_is_text(forms[i].kind) ? BOUND_TEXT : BOUND_INT);
+    if (bound.type == BOUND_INT) assert_int_equal(bound.integer, strtol(forms[i].day, NULL, 10));
+    for (size_t j = 0; j < sizeof bad / sizeof *bad; j++)
+      if (datecodec_from_written(&codec, bad[j], &date)) fail_msg("%s: %s", date_kind_name(forms[i].kind), bad[j]);
+  }
+  const DateCodec number = {DAY_NUMBER, GRAIN_MONTH, zone_utc(), ' '}, text = {BASIC_TEXT, GRAIN_DAY, zone_utc(), ' '};
+  Instant date;
+  assert_true(datecodec_from_int(&number, 20240229, &date));
+  assert_int_equal(date, at("2024-02-01T00:00:00Z"));
+  assert_true(datecodec_from_real(&number, 20240229.0, &date));
+  assert_false(datecodec_from_real(&number, 20240229.5, &date));
+  assert_false(datecodec_from_int(&text, 20240229, &date));
+  assert_false(read_text(&number, "20240229", &date));
 }
 
 static void the_day_that_apia_went_over(void **state) {
@@ -226,6 +263,11 @@ static void guesses(void **state) {
   assert_int_equal(separator, 'T');
   assert_true(datecodec_guess_text("2013-02-01 05:06", 16, &kind, &separator));
   assert_int_equal(separator, ' ');
+  assert_true(datecodec_guess_text("2013-02", 7, &kind, &separator));
+  assert_int_equal(kind, MONTH_TEXT);
+  assert_true(datecodec_guess_text("20130201", 8, &kind, &separator));
+  assert_int_equal(kind, BASIC_TEXT);
+  assert_false(datecodec_guess_text("45130201", 8, &kind, &separator));
   assert_false(datecodec_guess_text("2013-02-30", 10, &kind, &separator));
   assert_false(datecodec_guess_text("2013-02-01x05:06", 16, &kind, &separator));
   assert_false(datecodec_guess_text("ORD", 3, &kind, &separator));
@@ -240,6 +282,7 @@ int main(void) {
                                      cmocka_unit_test(an_instant_belongs_to_the_zones_day),
                                      cmocka_unit_test(numbers),
                                      cmocka_unit_test(numbers_out_of_range_are_refused),
+                                     cmocka_unit_test(other_forms_of_days_and_months),
                                      cmocka_unit_test(the_day_that_apia_went_over),
                                      cmocka_unit_test(bounds_in_text),
                                      cmocka_unit_test(text_sorts_as_its_date),

@@ -8,6 +8,7 @@
 /* cmocka.h needs the four above. */
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "time/quantity.h"

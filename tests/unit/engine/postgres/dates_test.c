@@ -217,7 +217,7 @@ static void profiles_of_small_tables(void **state) {
   assert_true(profile.integers == 2 && profile.texts == 0 && !profile.native);
   assert_string_equal(profile.lowest, "5");
   assert_string_equal(profile.highest, "1719792000");
-  assert_int_equal(profile.kinds, 1u << UNIX_SECONDS | 1u << UNIX_MILLIS);
+  assert_int_equal(profile.kinds, 1u << UNIX_SECONDS | 1u << UNIX_MILLIS | 1u << DAY_NUMBER | 1u << MONTH_NUMBER);
   assert_true(profile_of(f, "t", "b").native);
   static const char *const none[] = {"f", "x", "j", "r"};
   for (int i = 0; i < 4; i++) {
