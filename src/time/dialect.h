@@ -21,8 +21,9 @@ typedef struct DialectRule {
   bool rolling;
   /* After a change of the clock its scheduler may reckon the first time by the offset before: one more reading. */
   bool carries;
-  /* After a day whose next has no midnight its scheduler does not look at the day again: one more reading. */
-  bool spills;
+  /* After a day whose next has no midnight its scheduler looks neither at the day again nor at the month: one more
+   * reading. It holds the rule as it is when no month is left out; NULL: there is no such reading. */
+  const void *spills;
   /* The first wall-clock second at or after `from`; false if there is none before the year 10000. */
   bool (*next)(const void *rule, const Civil *from, Civil *ret);
   /* In its place, for what does not follow the wall clock: the first fire strictly after. */

@@ -121,9 +121,13 @@ static bool make_rule(Arena *arena, CronReader readers[N_FIELDS], DialectRule *r
                               .weekdays = (uint8_t)readers[WEEKDAY].bits,
                               .both_sides = star[DAY] || star[WEEKDAY]}};
   if (!cron_check_fires(rule, err)) return false;
+  CronRule *every_month = arena_alloc(arena, sizeof *every_month);
+  *every_month = *rule;
+  every_month->months = CRON_ALL_MONTHS;
   ret->rule = rule;
   ret->next = cron_next;
-  ret->spills = true; /* spec.go begins anew where an hour is 0, and after a gap at midnight none is */
+  /* spec.go begins anew where an hour is 0 or a day the 1st, and a gap at midnight leads past both. */
+  ret->spills = every_month;
   return true;
 }
 

@@ -157,18 +157,40 @@ static bool next_carried(Search *search, const Span *span, Instant after, Instan
   return true;
 }
 
-/* The fire after `after` that a time of the day before stands for, where the gap at the span's beginning leaves
- * midnight out: on the new day, at the time that it would have had. */
+/* The midnight that the gap at the span's beginning leaves out, in seconds of the wall clock; false if it leaves none
+ * out. */
+static bool missing_midnight(const Search *search, const Span *span, int64_t *ret_wall) {
+  const int64_t day = 86400;
+  if (span->from == INT64_MIN) return false;
+  int64_t gap_from = span->from + zone_offset(search->schedule->zone, span->from - 1);
+  int64_t gap_until = span->from + span->offset, midnight = gap_until - ((gap_until % day) + day) % day;
+  *ret_wall = midnight;
+  return gap_from <= midnight && midnight != gap_until;
+}
+
+/* The fire after `after` that a time of the day before stands for, where there is no midnight between: on the new day,
+ * at the time that it would have had. */
 static bool next_spilled(Search *search, const Span *span, Instant after, Instant *ret_at) {
   const int64_t day = 86400;
-  if (span->from == INT64_MIN || !(search->readings & READ_SPILLED)) return false;
-  int64_t gap_from = span->from + zone_offset(search->schedule->zone, span->from - 1);
-  int64_t gap_until = span->from + span->offset, midnight = gap_until - ((gap_until % day) + day) % day, wall;
-  if (gap_from > midnight || midnight == gap_until) return false;
-  int64_t from = after + 1 + span->offset > gap_until ? after + 1 + span->offset : gap_until;
+  int64_t midnight, wall;
+  if (!(search->readings & READ_SPILLED) || !missing_midnight(search, span, &midnight)) return false;
+  int64_t from = (span->from > after ? span->from : after + 1) + span->offset;
   if (!next_wall(search, from - day, midnight, &wall)) return false;
   *ret_at = wall + day - span->offset;
   return true;
+}
+
+/* The fire after `after` that comes of not looking at the month where the 1st has no midnight: the first one of the
+ * days after it. */
+static bool next_unmonthed(Search *search, const Span *span, Instant after, Instant *ret_at) {
+  const int64_t day = 86400;
+  const DialectRule *rule = &search->schedule->rule;
+  int64_t midnight;
+  if (!(search->readings & READ_SPILLED) || !missing_midnight(search, span, &midnight)) return false;
+  Civil first = civil_from_seconds(midnight), second = civil_from_seconds(midnight + day), fire;
+  if (first.day != 1 || !rule->next(rule->spills, &second, &fire) || fire.month != first.month) return false;
+  *ret_at = civil_to_seconds(&fire) - span->offset;
+  return fire.year == first.year && *ret_at > after;
 }
 
 /*
@@ -186,6 +208,7 @@ static bool next_fire(const Schedule *schedule, Instant after, int readings, Ins
     if (next_in_gap(&search, &span, after, &at) && at < best) best = at;
     if (next_carried(&search, &span, after, &at) && at < best) best = at;
     if (next_spilled(&search, &span, after, &at) && at < best) best = at;
+    if (next_unmonthed(&search, &span, after, &at) && at < best) best = at;
     if (span.until > after && next_shown(&search, &span, after, &at) && at < best) best = at;
     if (span.until > INSTANT_MAX) break;
   }
@@ -224,7 +247,7 @@ bool schedule_next_any(const Schedule *schedule, Instant after, Instant *ret_at)
     *ret_at = after < INSTANT_MIN ? INSTANT_MIN : after + 1;
     return true;
   }
-  int own = (schedule->rule.carries ? READ_CARRIED : 0) | (schedule->rule.spills ? READ_SPILLED : 0);
+  int own = (schedule->rule.carries ? READ_CARRIED : 0) | (schedule->rule.spills != NULL ? READ_SPILLED : 0);
   return next_fire(schedule, after, READ_GAP_END | READ_SHIFTED | READ_FIRST | READ_SECOND | own, ret_at);
 }
 

@@ -14,6 +14,7 @@ typedef struct Crontab {
   CronDialect names;
   bool has_names, has_shorthands; /* of months and weekdays; "@daily" */
   bool last_weekday_is_6;         /* 7 is no Sunday */
+  bool ends_on_sunday;            /* fri-sun and 5-0 are 5-7 */
   bool step_after_value;          /* 5/15 is 5-59/15 */
   bool stars_join_days;           /* a day field that begins with `*` makes the two AND; else only `*` itself does */
   bool days_join;                 /* the two day fields are AND in any case */
@@ -23,14 +24,16 @@ typedef struct Crontab {
 #define ORDER "minute, hour, day of month, month, day of week"
 #define SHORTHANDS "@hourly @daily @midnight @weekly @monthly @yearly @annually"
 
-/* crontab(5), src/entry.c and src/cron.c of cronie 1.7. */
+/* crontab(5), src/entry.c and src/cron.c of cronie 1.7; of a range that ends on sun or 0, what follows that release. */
 static const Crontab vixie = {.names = {"vixie", ORDER, SHORTHANDS},
                               .has_names = true,
+                              .ends_on_sunday = true,
                               .has_shorthands = true,
                               .stars_join_days = true,
                               .zone_key = "CRON_TZ="};
 static const Crontab cronie_daemon = {.names = {"cronie-daemon", ORDER, SHORTHANDS},
                                       .has_names = true,
+                                      .ends_on_sunday = true,
                                       .has_shorthands = true,
                                       .stars_join_days = true,
                                       .zone_key = "CRON_TZ="};
@@ -64,6 +67,8 @@ static bool take_range(CronReader *reader, const Crontab *crontab, int *ret_firs
                                                     "write the range that it goes over, such as 5-59/15 or */15");
   }
   if (!cron_take_value(reader, ret_last)) return false;
+  bool steps = reader->text < reader->end && *reader->text == '/';
+  if (crontab->ends_on_sunday && field->max == 7 && *ret_last == 0 && !steps) *ret_last = *ret_first == 0 ? 0 : 7;
   if (*ret_last >= *ret_first) return true;
   return cron_refuse(reader, "a range ends before it begins, which cron refuses",
                      "write it as a list of two, such as 22-23,0-4 (fri-7 for Friday to Sunday)");

@@ -134,6 +134,9 @@ static void the_union_of_all_readings(void **state) {
   /* robfig/cron v3.0.1 runs it on the 8th too, which has no midnight. */
   assert_any("robfig", "45 1-2 */3 */2 *", "America/Santiago", "2013-09-07T12:00:00Z",
              "2013-09-08T01:45:00-03:00;2013-09-08T02:45:00-03:00;2013-09-10T01:45:00-03:00");
+  /* And in April, of which the 1st has none, although March is meant. */
+  assert_any("robfig", "30 9 15 3 *", "Asia/Amman", "1988-03-20T00:00:00Z",
+             "1988-04-15T09:30:00+03:00;1989-03-15T09:30:00+02:00");
   assert_any("vixie", "45 1-2 */3 */2 *", "America/Santiago", "2013-09-07T12:00:00Z", "2013-09-10T01:45:00-03:00");
 }
 
