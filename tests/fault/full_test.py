@@ -335,7 +335,7 @@ class Stopped(Scene):
         wait_until(lambda: self.taken(process, signal.SIGINT), what="the first signal")
         self.assertIsNone(process.poll(), "once: the batch is still to be written")
         process.send_signal(signal.SIGINT)
-        self.refuses(self.ended(process, seconds=10), PAUSED)
+        self.refuses(self.ended(process), PAUSED)
         self.assertEqual((self.newest(), self.batches()), ("building", 0))
 
     def test_signals_do_not_stop_a_swap_half_way(self):

@@ -340,6 +340,9 @@ class Instances(harness.Flow):
         return self.value("SELECT count(*) FROM tidegate_batch")
 
     def test_a_second_instance_is_refused(self):
+        self.tidegate("discard", self.file)
+        self.file = self.spec(self.file.read_text(encoding="utf-8").replace("duty: 100 %", "duty: 50 %"))  # it rests meanwhile
+        self.plan(self.file)
         first = self.start("run", self.file)
         wait_until(lambda: self.batches() > 0, what="the first batch")
         for words in ("run", self.file), ("discard", self.file):

@@ -377,7 +377,8 @@ class Exchange(PostgresFlow):
             ended.set()
             thread.join()
         self.assertGreater(len(waits), 20)
-        self.assertLess(sorted(waits)[len(waits) * 99 // 100], 0.5)
+        # Behind each of the swap's tries they would wait for as long as it does.
+        self.assertLess(sum(seconds for seconds in waits if seconds > 0.5), 1.5)
         self.assertEqual(self.rows(NOW), self.before)
         long_reader.rollback()
         long_reader.close()

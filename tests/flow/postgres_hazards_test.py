@@ -265,20 +265,22 @@ class Hazards(Scene):
         self.assertEqual(self.rows("SELECT v FROM fct WHERE id = 50"), [(150,)])
 
     def test_08_readers_never_wait(self):
-        """A reader of three seconds before the swap, and one under its lock: neither waits, nor does the swap."""
+        """A reader that came before the swap and stays, and one under its lock: neither waits, nor does the swap."""
         self.sql(AT_SWAP)
         spec = self.spec(SPEC + "triggers: fire\n")
         self.built(spec)
-        slow = self.connect()
+        self.sql("CREATE FUNCTION until_free() RETURNS int LANGUAGE plpgsql AS $$BEGIN WHILE NOT pg_try_advisory_xact_lock(78) LOOP PERFORM pg_sleep(0.05); END LOOP; RETURN 0; END$$")
+        slow, holder = self.connect(), self.connect()
+        holder.cursor().execute("SELECT pg_advisory_lock(78)")
         seen = []
 
         def read():
             cursor = slow.cursor()
-            cursor.execute("SELECT sum(v), (SELECT pg_sleep(3))::text FROM fct")
+            cursor.execute("SELECT sum(v), (SELECT until_free()) FROM fct")
             seen.append(cursor.fetchone()[0])
         reader = threading.Thread(target=read)
         reader.start()
-        wait_until(lambda: self.value("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3)%' AND state = 'active'") > 1, what="the long reader")
+        wait_until(lambda: self.value("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%until_free%' AND state = 'active'") > 1, what="the long reader")
         with self.barrier():
             swap = self.start("swap", spec, "--yes")
             self.wait_at_barrier(swap)
@@ -289,6 +291,7 @@ class Hazards(Scene):
             self.assertEqual(cursor.fetchall(), self.before)
             quick.close()
         self.ended(swap, OK)
+        holder.close()
         reader.join(30)
         slow.close()
         self.assertEqual(seen, [sum(row[2] for row in self.before)])

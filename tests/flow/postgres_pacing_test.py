@@ -52,10 +52,12 @@ class Paced(OwnServerFlow):
         self.assertRegex(status.out, "paused +" + reason, repr(status))
         self.assertIn("the run carries on by itself", status.out)
         over()
-        out, err = process.communicate(timeout=40)
+        out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, OK, out + err)
         self.assertRegex(err, "paused: " + reason)
-        self.assertEqual([what for what, _ in self.rows(EVENTS)], ["paused", "carried on"])
+        # A busy machine may make a standby late once more.
+        told = [what for what, _ in self.rows(EVENTS)]
+        self.assertEqual(told, ["paused", "carried on"] * (len(told) // 2))
         self.assertEqual((self.value(WRITTEN), self.state()), (20, "ready"))
         self.assertIn("carried on", self.tidegate("status", spec).out)
         self.tidegate("swap", spec, "--yes")

@@ -1,7 +1,9 @@
 """TLS as libpq has it, against a server that demands it: certificates that are right and wrong, a client's certificate, a
 password, a plain connection. What fails says what to do, and nothing secret is shown."""
 
+import contextlib
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -37,9 +39,12 @@ hostssl all sworn 127.0.0.1/32 scram-sha-256
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """One that no other program is given meanwhile: below those that the system hands out."""
+    while True:
+        port = random.randrange(20000, 32768)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def openssl(*args, cwd):
@@ -65,7 +70,6 @@ class TlsCluster(Cluster):
     def __init__(self):
         self.keys = Path(tempfile.mkdtemp(prefix="tidegate-tls-"))
         self.keys.chmod(0o755)
-        self.port = free_port()
         authority(self.keys, "ours")
         authority(self.keys, "theirs")
         certificate(self.keys, "server", "ours", "localhost", "subjectAltName=DNS:localhost")
@@ -78,6 +82,7 @@ class TlsCluster(Cluster):
         if os.getuid() == 0:  # script/postgres runs the server as another user then
             for file in ("server.key", "server.crt", "hba.conf"):
                 shutil.chown(self.keys / file, "postgres")
+        self.port = free_port()
         super().__init__("listen_addresses=127.0.0.1", f"port={self.port}", "ssl=on", f"ssl_cert_file={self.keys}/server.crt",
                          f"ssl_key_file={self.keys}/server.key", f"ssl_ca_file={self.keys}/ours.crt", f"hba_file={self.keys}/hba.conf",
                          "log_connections=on", "password_encryption=scram-sha-256")

@@ -1,6 +1,7 @@
 """The whole way on PostgreSQL: the story of the design on real flights, what must be true at each step, and carrying on
 after kills. What is the same on every engine is inherited from way_test.py and runs on a scene typed for PostgreSQL."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -628,8 +629,15 @@ class Connecting(PostgresFlow):
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(process.wait)
         self.addCleanup(process.terminate)
-        wait_until(lambda: os.path.exists(f"{folder}/.s.PGSQL.6432") or process.poll() is not None, what="pgbouncer")
-        return f"postgresql:///{self.name}?host={folder}&port=6432&user=postgres"
+        url = f"postgresql:///{self.name}?host={folder}&port=6432&user=postgres"
+
+        def answers():
+            with contextlib.suppress(psycopg2.OperationalError):  # its socket stands a moment before
+                psycopg2.connect(url).close()
+                return True
+            return process.poll() is not None
+        wait_until(answers, what="pgbouncer")
+        return url
 
     def test_a_pooler_in_transaction_mode_is_refused(self):
         self.named = self.pooler("transaction")

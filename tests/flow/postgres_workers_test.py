@@ -76,11 +76,22 @@ class Crew(PostgresFlow):
         self.cluster.run(f"ALTER DATABASE {self.name} SET test.slow = '{seconds}'")
         self.cluster.run(f"ALTER DATABASE {self.name} SET test.slow_from = '{since}'")
 
+    def hold(self, since):
+        """Rows from this date on wait until the session that is returned closes."""
+        self.cluster.run(f"ALTER DATABASE {self.name} SET test.held_from = '{since}'")
+        holder = self.connect()
+        holder.cursor().execute(HOLD)
+        return holder
+
     def wait_for_batches(self, n):
         wait_until(lambda: self.value(BATCHES) >= n, what=f"{n} batches at a time")
 
     def wait_for_nobody(self):
         wait_until(lambda: self.value(SESSIONS) == 0, what="the end of every session")
+
+    @staticmethod
+    def wait_for_signal(process):
+        wait_until(lambda: "ShdPnd:\t0000000000000000" in Path(f"/proc/{process.pid}/status").read_text(), what="the signal's arrival")
 
     def planned(self, text=SPEC, workers=3, more=""):
         spec = self.spec(text, budget=budget(workers, more))
@@ -124,10 +135,11 @@ class Workers(Crew):
 
     def test_they_work_at_the_same_time(self):
         spec = self.planned()
-        self.slow(0.01, "2024-01-12")
+        holder = self.hold("2024-01-12")
         process = self.start("run", spec)
         self.wait_for_batches(3)
         self.assertEqual(self.value(SESSIONS), 4)  # one asks and keeps the books
+        holder.close()
         out, err = process.communicate()
         self.assertEqual(process.returncode, OK, out + err)
         self.assertEqual(self.rows("SELECT count(*), min(date), max(batch) FROM tidegate.date WHERE batch = 1")[0][0], 1)
@@ -149,17 +161,20 @@ class Workers(Crew):
         pipeline.write_text("budget: {workers: 3}\n")
         spec = self.spec(SPEC)
         self.plan(spec)
-        self.slow(0.02, "2024-01-12")
+        holder = self.hold("2024-01-12")
         process = self.start("run", spec)
         self.wait_for_batches(3)
         process.send_signal(signal.SIGINT)
+        self.wait_for_signal(process)
+        holder.close()
         process.communicate()
         self.assertEqual(process.returncode, PAUSED)
         pipeline.write_text("budget: {workers: 2}\n")
+        holder = self.hold("2024-01-20")
         process = self.start("run", spec)
         self.wait_for_batches(2)
         self.assertEqual(self.value(SESSIONS), 3)
-        self.slow(0)
+        holder.close()
         out, err = process.communicate()
         self.assertEqual(process.returncode, OK, out + err)
 
@@ -264,17 +279,18 @@ class Workers(Crew):
 
     def test_the_first_signal_pauses_behind_the_batches(self):
         spec = self.planned()
-        self.slow(0.02, "2024-01-12")
+        holder = self.hold("2024-01-12")
         process = self.start("run", spec)
         self.wait_for_batches(3)
         begun = self.value(WRITTEN)
         process.send_signal(signal.SIGINT)
+        self.wait_for_signal(process)
+        holder.close()
         process.communicate()
         self.assertEqual((process.returncode, self.state()), (PAUSED, "building"))
         written = self.value(WRITTEN)
         self.assertGreater(written, begun)  # what was under way was finished
         self.assertLess(written, 53)
-        self.slow(0)
         self.tidegate("run", spec)
         self.tidegate("swap", spec, "--yes")
         self.assertEqual(self.rows(NOW), self.rows(RIGHT))
@@ -287,27 +303,27 @@ class Workers(Crew):
         written = self.value(WRITTEN)
         for _ in range(2):
             process.send_signal(signal.SIGINT)
-            wait_until(lambda: "ShdPnd:\t0000000000000000" in Path(f"/proc/{process.pid}/status").read_text(), what="the signal's arrival")
-        process.communicate(timeout=10)
+            self.wait_for_signal(process)
+        process.communicate(timeout=60)
         self.assertEqual((process.returncode, self.value(WRITTEN)), (PAUSED, written))
         self.wait_for_nobody()
 
     def test_all_pause_when_production_feels_it(self):
         self.sql("CREATE TABLE load(seconds float8); INSERT INTO load VALUES(0)")
-        spec = self.planned(more=", canary: SELECT pg_sleep(seconds) FROM load, canary_time: 100ms")
-        self.slow(0.01, "2024-01-12")
+        spec = self.planned(more=", canary: SELECT pg_sleep(seconds) FROM load, canary_time: 400ms")
+        holder = self.hold("2024-01-12")
         process = self.start("run", spec)
         self.wait_for_batches(3)
-        self.sql("UPDATE load SET seconds = 0.3")
-        wait_until(lambda: self.value("SELECT count(*) FROM tidegate.event WHERE what = 'paused'") == 1, what="a pause")
+        self.sql("UPDATE load SET seconds = 0.9")
+        holder.close()
+        wait_until(lambda: self.value("SELECT count(*) FROM tidegate.event WHERE what = 'paused'") > 0, what="a pause")
         wait_until(lambda: self.value(f"SELECT count(*) FROM pg_stat_activity WHERE application_name = 'tidegate' AND datname = current_database() AND xact_start IS NOT NULL AND query NOT LIKE '%load%'") == 0, what="the end of what was under way")
         written = self.value(WRITTEN)
         self.assertLess(written, 53)
         self.sql("UPDATE load SET seconds = 0")
-        self.slow(0)
-        wait_until(lambda: self.value("SELECT count(*) FROM tidegate.event WHERE what = 'carried on'") == 1, what="the end of the pause")
         out, err = process.communicate()
         self.assertEqual(process.returncode, OK, out + err)
+        self.assertGreater(self.value("SELECT count(*) FROM tidegate.event WHERE what = 'carried on'"), 0)
 
     # -- nobody else --
 
@@ -363,9 +379,7 @@ class Exchange(Crew):
     def test_whole_partitions_are_sealed_meanwhile(self):
         """Each gets its indexes from a worker as soon as its dates are written; what somebody reads is left to the seal."""
         spec = self.planned(SPEC.replace("day: yes, ", "") + "publish: exchange\n")
-        self.cluster.run(f"ALTER DATABASE {self.name} SET test.held_from = '2024-02-15'")
-        holder = self.connect()
-        holder.cursor().execute(HOLD)
+        holder = self.hold("2024-02-15")
         process = self.start("run", spec)
         second = "(SELECT oid FROM pg_class WHERE relname ~ '^tidegate_.*_p2$')"
         waits = f"SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = {second}"

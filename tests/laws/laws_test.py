@@ -684,11 +684,11 @@ class Law06(Laws):
 
     def test_law_06_finish_refuses_before_the_retention_has_passed(self):
         """Finish refuses before the retention has passed."""
-        self.file = self.scene_spec(SPEC + "retention: 3s\n")
+        self.file = self.scene_spec(SPEC + "retention: 1h\n")
         self.swapped(self.file)
         self.assertIn("kept for another", self.tidegate("finish", self.file, code=DENIED).err)
         self.assertNotEqual(self.objects(), [])
-        wait_until(lambda: self.value("SELECT unixepoch('now') - swapped_at FROM tidegate_backfill") >= 3, what="the retention")
+        self.sql("UPDATE tidegate_backfill SET swapped_at = swapped_at - 3600")
         self.tidegate("finish", self.file)
 
     def test_law_06_no_retention_at_all_is_denied(self):
@@ -910,7 +910,7 @@ class Law09(SlowSwap):
         with self.holding_the_lock():
             begun = time.monotonic()
             swap.send_signal(signal.SIGCONT)
-            told = self.ended(swap, LOCKED, seconds=15)
+            told = self.ended(swap, LOCKED, seconds=60)
             self.assertLess(time.monotonic() - begun, 30)
         self.assertIn("3 tries", told)
         self.assertIn("untouched", told)
@@ -938,8 +938,8 @@ class Law09(SlowSwap):
         other = self.connect(timeout=20)
         other.execute("UPDATE sales SET note = 'by another' WHERE id = 1")
         other.close()
-        self.assertLess(time.monotonic() - begun, 6)
-        self.assertEqual(swap.wait(5), -signal.SIGKILL)
+        self.assertLess(time.monotonic() - begun, 15)
+        self.assertEqual(swap.wait(30), -signal.SIGKILL)
         self.set_pace(1)
         self.assertEqual(self.state(), "ready")
         self.assertGreater(self.wrong_rows(), 0)
@@ -950,8 +950,8 @@ class Law09(SlowSwap):
         self.built(self.file)
         swap = self.under_lock("swap", self.file, "--yes", steps=SLOW_STEPS)
         begun = time.monotonic()
-        out, err = swap.communicate(timeout=20)
-        self.assertLess(time.monotonic() - begun, 5)
+        out, err = swap.communicate(timeout=60)
+        self.assertLess(time.monotonic() - begun, 15)
         self.assertNotEqual(swap.returncode, OK)
         self.assertGreater(swap.returncode, 0, "it ended by itself, not by the watchdog")
         self.assertIn("untouched", out + err)
@@ -964,13 +964,15 @@ class Law09(SlowSwap):
         self.file = self.spec(SPEC + "triggers: fire\n", budget="budget: {duty: 1 %}")
         self.plan(self.file)
         run = self.start("run", self.file)
-        worst, end = 0, time.monotonic() + 4
+        wait_until(lambda: self.value("SELECT count(*) FROM tidegate_batch") > 0, what="a batch")
+        writes, end = 0, time.monotonic() + 3
         while run.poll() is None and time.monotonic() < end and self.value("SELECT count(*) FROM tidegate_batch") < 4:
-            begun = time.monotonic()
             self.sql("UPDATE pace SET steps = 1")
-            worst = max(worst, time.monotonic() - begun)
+            writes += 1
+        rests = self.value("SELECT count(*) FROM tidegate_batch")
         run.kill()
-        self.assertLess(worst, 0.8)
+        # Where a rest holds the lock, one write gets in between two of them, or two.
+        self.assertGreater(writes, 5 * rests)
 
 
 class Law10(Stoppable):
