@@ -10,4 +10,7 @@ rm -f "$1" "$1-wal" "$1-shm"
 xz -dc "$here/flights.csv.xz" | sqlite3 -batch -bail -init /dev/null \
   -cmd 'PRAGMA journal_mode = wal' -cmd 'PRAGMA synchronous = off' \
   -cmd '.mode csv' -cmd '.import /dev/stdin raw' "$1" '' >/dev/null
-sqlite3 -batch -bail -init /dev/null "$1" >/dev/null <"$here/setup.sql"
+{
+  cat "$here/setup.sql" "$here/jobs/sqlite/monthly_delays.sql"
+  echo 'COMMIT; ANALYZE; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode;'
+} | sqlite3 -batch -bail -init /dev/null "$1" >/dev/null

@@ -52,13 +52,3 @@ CREATE TABLE monthly_delays (
   cancelled INTEGER NOT NULL,
   avg_dep_delay REAL
 );
-INSERT INTO monthly_delays
-SELECT substr(flight_date, 1, 7), sum(flights), sum(cancelled),
-       round(sum(avg_dep_delay * (flights - cancelled)) / sum(flights - cancelled), 2)
-FROM daily_delays
-GROUP BY 1;
-
-COMMIT;
-ANALYZE;
-PRAGMA wal_checkpoint(TRUNCATE);
-PRAGMA journal_mode;

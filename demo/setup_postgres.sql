@@ -34,11 +34,7 @@ CREATE TABLE monthly_delays (
   cancelled int NOT NULL,
   avg_dep_delay numeric(7, 2)
 );
-INSERT INTO monthly_delays
-SELECT date_trunc('month', flight_date), sum(flights), sum(cancelled),
-       round(sum(avg_dep_delay * (flights - cancelled)) / nullif(sum(flights - cancelled), 0), 2)
-FROM daily_delays
-GROUP BY 1;
+\ir jobs/postgres/monthly_delays.sql
 
 COMMIT;
 ANALYZE;

@@ -12,11 +12,18 @@ typedef enum CascadeAct {
   CASCADE_HAND      /* nothing that Tidegate can do: `why` and `command` say what is to be done */
 } CascadeAct;
 
+/* A query that gives all rows of a table. */
+typedef struct CascadeQuery {
+  const char *sql;     /* NULL: there is none */
+  bool by_place;       /* its columns are the table's in their order, whatever their names; else by name */
+  const char *columns; /* by_place: the columns that they are, as SQL has such lists; NULL: all that can be given */
+} CascadeQuery;
+
 typedef struct CascadeStep {
   const LineageNode *node;
   CascadeAct act;
   const char *table;           /* as the engine spells it, where the database has it; else NULL */
-  const char *sql;             /* of a backfill: the query that gives all rows of it; NULL: `line` is given */
+  CascadeQuery query;          /* of a backfill: none where `line` is given */
   const char *line;            /* of a backfill: what its own tool writes it in place by, as tidegate.yaml has it */
   const char *why;             /* of what is left to hands: why; NULL otherwise */
   const char *command;         /* what to type for it; NULL: not known */
@@ -84,9 +91,9 @@ const char *cascade_draft(Arena *arena, const Cascade *cascade, const CascadeSte
 /* Did a person change this draft? */
 bool cascade_draft_edited(const char *text);
 
-/* The query of a statement that fills a table: of CREATE TABLE … AS, of INSERT … SELECT, or the SELECT itself. NULL:
- * there is none. */
-const char *cascade_query(Arena *arena, const char *statement);
+/* The query of a statement that fills a table: of CREATE TABLE … AS, of INSERT … SELECT, or the SELECT itself. .sql
+ * NULL: there is none. */
+CascadeQuery cascade_query(Arena *arena, const char *statement);
 
 /* The text on one line, for comments. */
 const char *cascade_plain(Arena *arena, const char *text);

@@ -65,9 +65,21 @@ static const char *key_of(Arena *arena, const CascadeStep *step, const CascadeCh
   return *list == '\0' ? NULL : arena_printf(arena, "[%s]", list);
 }
 
+/* The names of the columns that an INSERT without names fills. */
+static const char *all_columns(Arena *arena, const Shape *shape) {
+  BUF_SCOPED out = {0};
+  for (size_t i = 0; i < shape->n; i++)
+    if (!shape->columns[i].generated)
+      buf_printf(&out, "%s%s", out.len == 0 ? "" : ", ", sql_ident(arena, shape->columns[i].name));
+  return arena_strdup(arena, buf_text(&out));
+}
+
 static const char *recompute_of(Arena *arena, const CascadeStep *step, const CascadeChild *child) {
+  const CascadeQuery *query = &step->query;
   const char *date = sql_ident(arena, child->shape->columns[child->shape->date].name);
-  return sql_fill(arena, sql_draft_recompute, "query", step->sql, "date", date, NULL);
+  if (!query->by_place) return sql_fill(arena, sql_draft_recompute, "query", query->sql, "date", date, NULL);
+  const char *columns = query->columns != NULL ? query->columns : all_columns(arena, child->shape);
+  return sql_fill(arena, sql_draft_recompute_by_place, "query", query->sql, "date", date, "columns", columns, NULL);
 }
 
 /* By the tool that writes it in place nothing can be made again beside it, so there are no control dates. */

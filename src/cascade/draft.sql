@@ -6,3 +6,11 @@ SELECT * FROM (
 {query}
 ) AS everything
 WHERE {date} >= :from AND {date} < :to
+
+-- name: recompute_by_place
+-- The same of a query whose columns are called otherwise than the table's: {columns}, in their order.
+WITH everything ({columns}) AS (
+{query}
+)
+SELECT * FROM everything
+WHERE {date} >= :from AND {date} < :to

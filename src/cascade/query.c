@@ -35,30 +35,47 @@ static size_t skip_comment(const char *text, size_t i) {
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80; }
 
+/* Behind the quoted text or the comment that begins here; the place itself when none does. */
+static size_t skip(const char *text, size_t i) {
+  char c = text[i];
+  if (c == '\'' || c == '"' || c == '`') return skip_quoted(text, i);
+  if (c == '$' && !(i > 0 && is_word(text[i - 1]))) return skip_dollar(text, i);
+  return (c == '-' && text[i + 1] == '-') || (c == '/' && text[i + 1] == '*') ? skip_comment(text, i) : i;
+}
+
 /* The place of the first of these words from `from` on, at depth 0; the statement's end when there is none. */
 static size_t find_word(const char *text, size_t from, const char *const *words) {
   int depth = 0;
   for (size_t i = from; text[i] != '\0';) {
-    char c = text[i];
-    if (c == '\'' || c == '"' || c == '`') {
-      i = skip_quoted(text, i);
-    } else if (c == '$' && !(i > 0 && is_word(text[i - 1]))) {
-      i = skip_dollar(text, i);
-    } else if ((c == '-' && text[i + 1] == '-') || (c == '/' && text[i + 1] == '*')) {
-      i = skip_comment(text, i);
-    } else if (is_word(c)) {
+    size_t behind = skip(text, i);
+    if (behind > i) {
+      i = behind;
+    } else if (is_word(text[i])) {
       size_t n = 0;
       while (is_word(text[i + n])) n++;
       for (size_t k = 0; depth == 0 && words[k] != NULL; k++)
         if (strlen(words[k]) == n && strncasecmp(text + i, words[k], n) == 0) return i;
       i += n;
     } else {
-      depth += (c == '(') - (c == ')');
-      if (c == ';' && depth <= 0) return i;
+      depth += (text[i] == '(') - (text[i] == ')');
+      if (text[i] == ';' && depth <= 0) return i;
       i++;
     }
   }
   return strlen(text);
+}
+
+/* What stands in the first parentheses between the places; NULL: there are none. */
+static const char *in_parentheses(Arena *arena, const char *text, size_t from, size_t to) {
+  size_t start = 0;
+  for (size_t i = from, behind; i < to; i = behind) {
+    behind = skip(text, i);
+    if (behind > i) continue;
+    behind = i + 1;
+    if (text[i] == '(' && start == 0) start = behind;
+    if (text[i] == ')' && start > 0) return arena_strndup(arena, text + start, i - start);
+  }
+  return NULL;
 }
 
 static bool is_end(const char *text, size_t i) { return text[i] == '\0' || text[i] == ';'; }
@@ -79,16 +96,20 @@ static size_t find_end(const char *text, size_t from) {
   return end;
 }
 
-const char *cascade_query(Arena *arena, const char *statement) {
+CascadeQuery cascade_query(Arena *arena, const char *statement) {
   static const char *const begin[] = {"select", "with", NULL};
   static const char *const first[] = {"select", "with", "create", "insert", "replace", NULL};
-  if (statement == NULL) return NULL;
+  CascadeQuery none = {0};
+  if (statement == NULL) return none;
   size_t verb = find_word(statement, 0, first);
   size_t from = find_word(statement, verb, begin);
-  if (is_end(statement, verb) || is_end(statement, from)) return NULL;
+  if (is_end(statement, verb) || is_end(statement, from)) return none;
   /* WITH … INSERT INTO … SELECT would have to be put together anew. */
   static const char *const insert[] = {"insert", "update", "delete", "merge", NULL};
   if (tolower((unsigned char)statement[from]) == 'w' && !is_end(statement, find_word(statement, from, insert)))
-    return NULL;
-  return arena_strndup(arena, statement + from, find_end(statement, from) - from);
+    return none;
+  bool by_place = strchr("iIrR", statement[verb]) != NULL;
+  return (CascadeQuery){.sql = arena_strndup(arena, statement + from, find_end(statement, from) - from),
+                        .by_place = by_place,
+                        .columns = by_place ? in_parentheses(arena, statement, verb, from) : NULL};
 }

@@ -72,7 +72,7 @@ static bool reads_itself(Arena *arena, Engine *engine, const CascadeStep *step) 
   QueryFacts facts;
   Error ignored;
   int offset;
-  if (!engine->ops->describe_query(engine, arena, step->sql, &facts, &offset, &ignored)) return false;
+  if (!engine->ops->describe_query(engine, arena, step->query.sql, &facts, &offset, &ignored)) return false;
   for (size_t i = 0; i < facts.n_reads; i++)
     if (strcmp(facts.reads[i].table, step->table) == 0) return true;
   return false;
@@ -88,10 +88,10 @@ static void choose_backfill(Arena *arena, Engine *engine, const Graph *graph, Ca
     return;
   }
   step->act = CASCADE_BACKFILL;
-  step->sql = cascade_query(arena, compiled);
-  if (step->sql == NULL && is_model(node))
+  step->query = cascade_query(arena, compiled);
+  if (step->query.sql == NULL && is_model(node))
     by_hand(step, "the manifest holds no SQL of it", recompile);
-  else if (step->sql == NULL)
+  else if (step->query.sql == NULL)
     by_hand(step, "no SQL of it is known: write a spec for it", NULL);
   else if (is_model(node) && !node->reads_itself && reads_itself(arena, engine, step))
     by_hand(step, "its SQL in the manifest gives only what is new: it was compiled without --full-refresh", recompile);

@@ -19,12 +19,12 @@ SQL = {
         FROM airport_days AS d JOIN rolling_week AS w ON w.day = d.day AND w.origin = d.origin;""",
     "monthly": """
         INSERT INTO monthly
-        SELECT date(day, 'start of month') AS month, origin, sum(minutes) AS minutes FROM daily GROUP BY 1, 2;""",
+        SELECT strftime('%Y-%m', day), origin, sum(minutes) FROM daily GROUP BY 1, 2;""",
     "to_date": """
         INSERT INTO to_date
         SELECT day, sum(minutes) OVER (ORDER BY day) AS minutes
         FROM (SELECT day, sum(minutes) AS minutes FROM daily GROUP BY day) AS days;""",
-    "counts": "INSERT INTO counts SELECT day, sum(flights) AS flights FROM daily GROUP BY day;",
+    "counts": "INSERT INTO counts(flights, day) SELECT sum(flights) AS day, day AS other FROM daily GROUP BY day;",
 }
 SCENE = """
 CREATE TABLE flights(day TEXT NOT NULL, origin TEXT NOT NULL, carrier TEXT NOT NULL, delay INT);

@@ -42,7 +42,8 @@ static void set_scene(Scene *scene, const char *name) {
   graph_finish(scene->graph);
   scene->plan.radius.graph = scene->graph;
   scene->node = (LineageNode){.name = name, .id = id};
-  scene->step = (CascadeStep){.node = &scene->node, .table = name, .sql = "SELECT day, id\r\nFROM daily\n\nWHERE 1"};
+  scene->step =
+      (CascadeStep){.node = &scene->node, .table = name, .query.sql = "SELECT day, id\r\nFROM daily\n\nWHERE 1"};
   scene->cascade = (Cascade){.steps = &scene->step, .n = 1, .parent = &scene->plan, .record = &scene->record};
   scene->child = (CascadeChild){&scene->shape, &scene->spec};
 }
@@ -85,7 +86,7 @@ static void a_draft_for_a_tool_is_a_spec(void **state) {
   Spec spec;
   Error err = {0};
   set_scene(&scene, "weekly");
-  scene.step.sql = NULL;
+  scene.step.query.sql = NULL;
   scene.step.line = line;
   const char *text = draft(&scene);
   if (!spec_parse(&scene.arena, "draft.yaml", text, NULL, NULL, &spec, &err)) fail_msg("%s\n%s", err.message, text);

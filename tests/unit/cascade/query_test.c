@@ -31,7 +31,7 @@ static void what_fills_a_table(void **state) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     Arena arena = {0};
-    const char *query = cascade_query(&arena, cases[i].statement);
+    const char *query = cascade_query(&arena, cases[i].statement).sql;
     if (cases[i].query == NULL)
       assert_null(query);
     else
@@ -39,11 +39,34 @@ static void what_fills_a_table(void **state) {
     arena_release(&arena);
   }
   Arena arena = {0};
-  assert_null(cascade_query(&arena, NULL));
+  assert_null(cascade_query(&arena, NULL).sql);
   arena_release(&arena);
 }
 
+/* An INSERT fills columns by their place; a query or CREATE TABLE … AS names them. */
+static void which_columns_it_fills(void **state) {
+  static const struct {
+    const char *statement, *columns; /* "": by place, without names; NULL: by name */
+  } cases[] = {
+      {"SELECT (1) AS a", NULL},
+      {"CREATE TABLE t (a) AS SELECT 1", NULL},
+      {"INSERT INTO t SELECT (1)", ""},
+      {"INSERT INTO t (a, b) SELECT 1, 2", "a, b"},
+      {"insert or replace into \"t(\" /* ( */ (\"a)\", b) select 1, (2)", "\"a)\", b"},
+      {"REPLACE INTO t(a) WITH x (y) AS (SELECT 1) SELECT y FROM x", "a"},
+      {"INSERT INTO t (a) OVERRIDING SYSTEM VALUE SELECT 1", "a"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    Arena arena = {0};
+    CascadeQuery query = cascade_query(&arena, cases[i].statement);
+    assert_int_equal(query.by_place, cases[i].columns != NULL);
+    if (query.by_place) assert_string_equal(query.columns == NULL ? "" : query.columns, cases[i].columns);
+    if (!query.by_place) assert_null(query.columns);
+    arena_release(&arena);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_fills_a_table)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(what_fills_a_table), cmocka_unit_test(which_columns_it_fills)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
