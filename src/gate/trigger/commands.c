@@ -6,7 +6,7 @@
 
 /* The table of other tools' commands, and how their arguments are read. */
 
-enum { NEVER = 1, DATED = 2, ASKS = 4, EXCLUSIVE = 8, LOOSE = 16, NAMED = 32 };
+enum { NEVER = 1, DATED = 2, ASKS = 4, EXCLUSIVE = 8, LOOSE = 16, NAMED = 32, SCOPED = 64 };
 
 typedef struct Entry {
   const char *system, *programs, *path;
@@ -93,8 +93,10 @@ typedef struct Reading {
   const Entry *entry;
   DateSpan span;
   Buf target, danger;
+  const char *instead; /* what names the target better than the operands and other flags do; NULL: nothing */
   bool target_unknown, dry, restates;
   bool unclear; /* a word that may be any flag */
+  bool hinted;  /* a parameter's name says that it may rewrite past dates */
   size_t operand;
 } Reading;
 
@@ -114,13 +116,19 @@ static void take_date(Reading *r, char role, const char *value) {
 static void take_named(Reading *r, const char *name, const char *value) {
   char role = date_role(name);
   const char *sure = word_sure(r->f->arena, value);
+  r->hinted |= hints_at_backfill(name) && (sure == NULL || !word_in(sure, "0 false False no none None null"));
   if (role == '\0' || (sure != NULL && date_day(r->f->arena, sure, false) == NULL)) return;
   date_take(r->f->arena, &r->span, role, value, false);
 }
 
 static void take_param(Reading *r, const char *text) {
   const char *equals = strchr(text, '=');
-  if (equals != NULL) take_named(r, arena_strndup(r->f->arena, text, (size_t)(equals - text)), equals + 1);
+  if (equals == NULL) return;
+  const char *value = equals + 1;
+  size_t n = strlen(value);
+  /* Prefect reads JSON: a quoted text is a text. */
+  if (n > 1 && *value == '"' && value[n - 1] == '"') value = arena_strndup(r->f->arena, value + 1, n - 2);
+  take_named(r, arena_strndup(r->f->arena, text, (size_t)(equals - text)), value);
 }
 
 static void take_tree(Reading *r, const DocNode *node) {
@@ -181,11 +189,30 @@ static void take_dates(Reading *r, const char *value) {
   r->span.to = last;
 }
 
+/* A table of BigQuery, perhaps with its partition: d.t$20240105, d.t$202401. */
+static void take_table(Reading *r, const char *value) {
+  const char *partition = strchr(value, '$');
+  size_t n = partition == NULL ? strlen(value) : (size_t)(partition - value);
+  r->target.len = 0;
+  r->target_unknown = false;
+  take_target(r, arena_strndup(r->f->arena, value, n));
+  if (partition == NULL)
+    r->span = (DateSpan){0};
+  else if (strlen(partition) == 7)
+    take_range(r, arena_printf(r->f->arena, "%.4s-%s", partition + 1, partition + 5));
+  else
+    take_date(r, 'o', arena_strndup(r->f->arena, partition + 1, 8));
+}
+
 static void take_flag(Reading *r, const Flag *flag, const char *word, const char *value) {
   if (role_is(flag, "from") || role_is(flag, "to") || role_is(flag, "on"))
     take_date(r, *flag->role, value == NULL ? "\1" : value);
   else if (role_is(flag, "target") && value != NULL)
     take_target(r, value);
+  else if (role_is(flag, "instead") && value != NULL)
+    r->instead = word_sure(r->f->arena, value);
+  else if (role_is(flag, "table") && value != NULL)
+    take_table(r, value);
   else if (role_is(flag, "range") && value != NULL)
     take_range(r, value);
   else if (role_is(flag, "dates") && value != NULL)
@@ -231,6 +258,7 @@ static void take_operand(Reading *r, const char *word) {
   r->operand++;
   const char *sure = word_sure(r->f->arena, word);
   if (strcmp(role, "target") == 0) take_target(r, word);
+  if (strcmp(role, "table") == 0) take_table(r, word);
   if (strcmp(role, "on") == 0) take_date(r, 'o', word);
   if (strcmp(role, "date*") == 0 && sure != NULL && date_day(r->f->arena, sure, false) != NULL)
     take_date(r, r->span.from == NULL ? 'o' : 't', word);
@@ -272,7 +300,13 @@ static size_t take_word(Reading *r, Argv args, size_t i) {
   }
   size_t n = strcspn(word, "=");
   const char *value = word[n] == '=' ? word + n + 1 : NULL;
-  if (!find_flag(r->entry, word, n, &flag)) {
+  bool found = find_flag(r->entry, word, n, &flag);
+  const char *scope = (r->entry->traits & SCOPED) != 0 && word[1] == '-' ? strchr(word + 2, '-') : NULL;
+  if (!found && scope != NULL && scope < word + n) {
+    const char *bare = arena_printf(r->f->arena, "-%.*s", (int)(word + n - scope), scope);
+    found = find_flag(r->entry, bare, strlen(bare), &flag);
+  }
+  if (!found) {
     if (word[1] != '-') return take_cluster(r, args, i);
     if ((r->entry->traits & LOOSE) == 0) return i;
     bool next = value == NULL && i + 1 < args.n && *args.words[i + 1] != '-';
@@ -341,7 +375,7 @@ static void judge_entry(Finder *f, const Entry *entry, const char *system, Argv 
   Reading r = {.f = f, .entry = entry};
   if ((entry->traits & NEVER) != 0) return;
   read_args(&r, args, taken);
-  bool known_target = !r.target_unknown && r.target.len > 0;
+  bool known_target = r.instead != NULL || (!r.target_unknown && r.target.len > 0);
   bool sure = why == NULL &&
               ((entry->traits & ASKS) == 0 || r.restates || ((entry->traits & (DATED | LOOSE)) == DATED && r.span.any));
   if (!sure && why == NULL)
@@ -349,7 +383,9 @@ static void judge_entry(Finder *f, const Entry *entry, const char *system, Argv 
                        *entry->path == '\0' ? "" : " ", entry->path);
   Trigger found = {.sure = sure,
                    .system = system,
-                   .target = known_target ? arena_strdup(f->arena, buf_text(&r.target)) : NULL,
+                   .target = !known_target       ? NULL
+                             : r.instead != NULL ? r.instead
+                                                 : arena_strdup(f->arena, buf_text(&r.target)),
                    .from = r.span.from,
                    .to = r.span.to,
                    .danger = r.danger.len == 0 ? NULL : arena_strdup(f->arena, buf_text(&r.danger)),
@@ -358,6 +394,11 @@ static void judge_entry(Finder *f, const Entry *entry, const char *system, Argv 
       hints_at_backfill(found.target)) {
     found.sure = false;
     found.why = "its name says that it may rewrite past dates";
+    r.span.any = true;
+  }
+  if (r.hinted && !r.span.any && r.danger.len == 0) {
+    found.sure = false;
+    found.why = "a parameter's name says that it may rewrite past dates";
     r.span.any = true;
   }
   if (r.unclear && !r.span.any && r.danger.len == 0 && !r.restates) {
@@ -393,7 +434,7 @@ bool commands_judge(Finder *f, const char *program, Argv args) {
     finder_add(f, (Trigger){.system = "?",
                             .why = arena_printf(f->arena, "which command of %s this is, is only known when it runs",
                                                 program)});
-  return true;
+  return !trigger_names_table(program); /* a client of a database has SQL besides */
 }
 
 bool commands_fit(Finder *f, Argv args, const char *why) {
@@ -438,5 +479,6 @@ const char *commands_in_code(const char *code) {
   }
   if (text_names(code, "dbt* dbtRunner*") && text_names(code, "full-refresh* full_refresh* event-time* event_time*"))
     return "dbt";
+  if (text_names(code, "run_deployment* create_flow_run*") && text_names(code, "start* end* date*")) return "prefect";
   return NULL;
 }

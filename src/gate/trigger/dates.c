@@ -58,7 +58,7 @@ const char *date_add(Arena *arena, const char *day, int n) {
 
 char date_role(const char *name) {
   static const char *const words[] = {"start from begin since min lower", "end to until stop max upper",
-                                      "date day ds partition execution logical"};
+                                      "date day ds dt partition execution logical"};
   static const char roles[] = "fto";
   char role = '\0';
   for (const char *at = name; *at != '\0';) {

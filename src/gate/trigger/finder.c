@@ -334,7 +334,7 @@ void finder_command(void *finder, ShellRun *run, const ShellCommand *command) {
   const char *program = word_base(f->arena, command->argv[0]);
   Argv args = {command->argv + 1, command->n - 1};
   size_t before = f->n;
-  if (!commands_know(program) && own_judge(f, command)) return;
+  if ((!commands_know(program) || trigger_names_table(program)) && own_judge(f, command)) return;
   if (!word_known(program) || *program == '\0') {
     unknown(f, run, "\1", command);
   } else if (word_in(program, shells)) {

@@ -106,12 +106,18 @@ static bool dagster(const HttpRequest *r) {
   return true;
 }
 
+/* …/executions/NAMESPACE/FLOW, in older releases …/executions/trigger/NAMESPACE/FLOW. */
+static const char *kestra_flow(const HttpRequest *r) {
+  const char *namespace = segment_behind(r, has(r, "/executions/trigger/") ? "/executions/trigger/" : "/executions/");
+  return namespace == NULL ? NULL : segment_behind(r, arena_printf(r->f->arena, "/%s/", namespace));
+}
+
 static bool others(const HttpRequest *r) {
   if (!is(r, "POST PUT PATCH")) return false;
   if (has(r, "/create_flow_run"))
     add(r, "prefect API", segment_behind(r, "/deployments/"), NULL);
   else if (has(r, "/api/") && has(r, "/executions/") && !has(r, "/search"))
-    add(r, "kestra API", segment_behind(r, "/executions/"), "an execution may be of any dates");
+    add(r, "kestra API", kestra_flow(r), "an execution may be of any dates");
   else if (has(r, "/triggers") && r->body != NULL && text_names(r->body, "backfill*"))
     add(r, "kestra API", text_of(r, (const char *const[]){"flowId", NULL}), NULL);
   else if (has(r, "/backfills"))
@@ -145,6 +151,7 @@ void http_request(Finder *f, const char *method, const char *url, const char *bo
 /* ---- the clients ------------------------------------------------------------------------------------------------- */
 
 typedef struct Client {
+  Arena *arena;
   const char *method, *body, *config;
   const char *urls[8];
   size_t n;
@@ -161,9 +168,25 @@ static const char *body_of(const char *value, ShellInput input) {
   return strcmp(value, "@-") == 0 ? input.text : NULL;
 }
 
+/* name=value of a form, added to the others as JSON; a file's content is not known. */
+static void take_field(Client *c, const char *field) {
+  const char *equals = strchr(field, '=');
+  bool first = !c->has_body;
+  size_t n = c->body == NULL ? 0 : strlen(c->body);
+  c->has_body = true;
+  if (equals == NULL || strchr("@<", equals[1]) != NULL || strpbrk(field, "\"\\") != NULL ||
+      (!first && (n == 0 || c->body[n - 1] != '}'))) {
+    c->body = NULL;
+    return;
+  }
+  c->body = arena_printf(c->arena, "%.*s%s\"%.*s\": \"%s\"}", n == 0 ? 0 : (int)n - 1, n == 0 ? "" : c->body,
+                         n == 0 ? "{" : ", ", (int)(equals - field), field, equals + 1);
+}
+
 static void curl_flag(Client *c, char letter, const char *value, ShellInput input) {
   if (letter == 'X') c->method = value;
-  if (letter == 'd' || letter == 'F' || letter == 'T') {
+  if (letter == 'F') take_field(c, value);
+  if (letter == 'd' || letter == 'T') {
     c->has_body = true;
     c->body = letter == 'd' ? body_of(value, input) : NULL;
     if (letter == 'T' && c->method == NULL) c->method = "PUT";
@@ -275,10 +298,22 @@ static void httpie(Finder *f, Client *c, Argv args, ShellInput input) {
   if (c->method == NULL) c->method = c->has_body || input.piped ? "POST" : "GET";
 }
 
+/* dagster-graphql -p NAME -v VARIABLES, -t TEXT: its own client. */
+static void dagster_graphql(Finder *f, Argv args) {
+  const char *query = "", *variables = "";
+  for (size_t i = 0; i + 1 < args.n; i++) {
+    if (word_in(args.words[i], "-t --text -p --predefined")) query = args.words[i + 1];
+    if (word_in(args.words[i], "-v --variables")) variables = args.words[i + 1];
+  }
+  http_request(f, "POST", "/graphql", arena_printf(f->arena, "%s %s", query, variables), "");
+}
+
 bool http_judge(Finder *f, const char *program, const ShellCommand *command) {
-  Client c = {0};
+  Client c = {.arena = f->arena};
   Argv args = {command->argv + 1, command->n - 1};
-  if (strcmp(program, "curl") == 0)
+  if (strcmp(program, "dagster-graphql") == 0)
+    dagster_graphql(f, args);
+  else if (strcmp(program, "curl") == 0)
     curl(&c, args, command->input);
   else if (word_in(program, "wget wget2"))
     wget(&c, args, command->input);

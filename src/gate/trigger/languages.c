@@ -12,7 +12,8 @@ static void scan_code(Finder *f, const char *code, const char *language) {
   static const char running[] =
       "subprocess* system* exec* popen* spawn* requests* urllib* http* dagbag* shell* cmd* `* %x* qx open3* run(* "
       "call(* "
-      "clear(* check_output* import_module* __import__* main(* backfill(* invoke(* plan(* materialize(*";
+      "run_deployment* create_flow_run* clear(* check_output* import_module* __import__* main(* backfill(* invoke(* "
+      "plan(* materialize(*";
   const char *system = text_names(code, running) ? commands_in_code(code) : NULL;
   if (system != NULL)
     finder_add(f, (Trigger){.sure = true, .system = system});

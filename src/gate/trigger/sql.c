@@ -137,13 +137,26 @@ static bool has_word(const Tokens *t, size_t from, size_t to, const char *word) 
   return false;
 }
 
+static bool word_of(const Tokens *t, size_t i, const char *list) {
+  char word[16] = "";
+  if (i >= t->n || t->items[i].kind != TOKEN_WORD || strlen(t->items[i].text) >= sizeof word) return false;
+  for (size_t k = 0; t->items[i].text[k] != '\0'; k++) word[k] = (char)tolower((unsigned char)t->items[i].text[k]);
+  return word_in(word, list);
+}
+
+/* Where the statement in [from, to) begins: behind EXPLAIN ANALYZE, which runs it, what opens a block, and WITH. */
+static size_t first_word(const Tokens *t, size_t from, size_t to) {
+  size_t i = from;
+  while (i < to && word_of(t, i, "do $$ begin atomic then else loop")) i++;
+  bool runs = word_is(t, i, "explain") && has_word(t, i, to, "analyze");
+  if (word_is(t, i, "with") || runs)
+    while (i < to && !word_of(t, i, "delete update insert merge")) i++;
+  return i;
+}
+
 /* What the statement in [from, to) does, and to which table (an index). Dates decide where it may touch a part. */
 static Rewrite rewrite_of(const Tokens *t, size_t from, size_t to, size_t *ret_table) {
   size_t i = from;
-  if (word_is(t, i, "with"))
-    while (i < to && !word_is(t, i, "delete") && !word_is(t, i, "update") && !word_is(t, i, "insert") &&
-           !word_is(t, i, "merge"))
-      i++;
   bool where = has_word(t, i, to, "where");
   if (word_is(t, i, "delete")) {
     *ret_table = i + (word_is(t, i + 1, "from") ? 2 : 1) + word_is(t, i + 2, "only");
@@ -154,7 +167,8 @@ static Rewrite rewrite_of(const Tokens *t, size_t from, size_t to, size_t *ret_t
     return REWRITES_DATES;
   }
   if (word_is(t, i, "truncate")) {
-    *ret_table = i + 1 + word_is(t, i + 1, "table");
+    i += 1 + word_is(t, i + 1, "table");
+    *ret_table = i + word_is(t, i, "only");
     return REWRITES_ALL;
   }
   if (word_is(t, i, "merge")) {
@@ -183,19 +197,60 @@ static Rewrite rewrite_of(const Tokens *t, size_t from, size_t to, size_t *ret_t
   return REWRITES_NOTHING;
 }
 
+/* The sign that a client or a driver puts a value for: :d, :'d', &d, @d, {d:Date}, ?, $1. */
+static bool is_placeholder(const Tokens *t, size_t i) {
+  if (i >= t->n) return false;
+  if (t->items[i].kind == TOKEN_STRING) return strchr("&:@{", *at(t, i)) != NULL && *at(t, i) != '\0';
+  if (t->items[i].kind == TOKEN_WORD) return at(t, i)[0] == '$' && isdigit((unsigned char)at(t, i)[1]);
+  return strchr(":&@{?", *at(t, i)) != NULL;
+}
+
+/* Does the part in [from, to) compare with the clock, or a date's column with a value that comes later? */
+static bool dates_come_later(const Tokens *t, size_t from, size_t to) {
+  static const char clocks[] = "now current_date current_timestamp localtimestamp getdate sysdate curdate today";
+  for (size_t i = from; i < to; i++) {
+    if (word_of(t, i, clocks)) return true;
+    bool compares =
+        i > from && (t->items[i].kind == TOKEN_SIGN ? strchr("<>=", *at(t, i)) != NULL : word_is(t, i, "between"));
+    if (compares && is_placeholder(t, i + 1) && t->items[i - 1].kind == TOKEN_WORD && date_role(at(t, i - 1)) != '\0')
+      return true;
+  }
+  return false;
+}
+
+/* CALL and EXEC with a date, and a function whose name says what it does. */
+static void call(Finder *f, const char *system, const Tokens *t, size_t from, size_t to) {
+  bool calls = word_of(t, from, "call exec execute"), found = false;
+  for (size_t i = from + 1; i < to && !found; i++) {
+    bool names = t->items[i].kind == TOKEN_WORD && (calls || strcmp(at(t, i + 1), "(") == 0);
+    found = names && hints_at_backfill(at(t, i));
+    found |= calls && t->items[i].kind == TOKEN_STRING && date_day(f->arena, at(t, i), false) != NULL;
+  }
+  if (found && (calls || word_is(t, from, "select")))
+    finder_add(f, (Trigger){.system = system, .why = "a procedure is called that may rewrite past dates"});
+}
+
 static void statement(Finder *f, const char *system, const Tokens *t, size_t from, size_t to) {
-  size_t table = from;
+  from = first_word(t, from, to);
+  size_t table = from, where = from;
   Rewrite rewrite = rewrite_of(t, from, to, &table);
-  if (rewrite == REWRITES_NOTHING) return;
+  if (rewrite == REWRITES_NOTHING) {
+    call(f, system, t, from, to);
+    return;
+  }
   DateSpan span = dates_of(f->arena, t, from, to);
-  if (rewrite == REWRITES_DATES && !span.any) return;
+  while (where < to && !word_of(t, where, "where on")) where++;
+  bool later = !span.any && dates_come_later(t, where, to);
+  if (rewrite == REWRITES_DATES && !span.any && !later) return;
   bool sure = span.any;
   finder_add(f, (Trigger){.sure = sure,
                           .system = system,
                           .target = table < to && word_known(at(t, table)) ? at(t, table) : NULL,
                           .from = span.from,
                           .to = span.to,
-                          .why = sure ? NULL : "the statement takes every row of the table"});
+                          .why = sure    ? NULL
+                                 : later ? "which dates it takes is only known when it runs"
+                                         : "the statement takes every row of the table"});
 }
 
 /* \! of psql and mysql, .shell and .system of sqlite3 and duckdb: a line that a shell runs. */
