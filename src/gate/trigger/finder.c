@@ -277,8 +277,11 @@ static bool runner(Finder *f, ShellRun *run, const char *program, const ShellCom
                "make gmake just task invoke inv rake npm yarn pnpm tox nox mise ninja bazel gradle mvn ant doit"))
     return false;
   const char *rules = shell_run_file(run, "Makefile");
-  if (rules == NULL && command->n > 2 && strcmp(command->argv[1], "-f") == 0)
-    rules = strcmp(command->argv[2], "-") == 0 ? command->input.text : shell_run_file(run, command->argv[2]);
+  for (size_t i = 1; rules == NULL && i + 1 < command->n; i++) {
+    const char *word = command->argv[i], *file = command->argv[i + 1];
+    if (*word != '-' || word[1] == '-' || word[strlen(word) - 1] != 'f') continue; /* -f, -sf */
+    rules = strcmp(file, "-") == 0 ? command->input.text : shell_run_file(run, file);
+  }
   if (rules != NULL && text_has_trigger_word(rules, strlen(rules)))
     finder_add(f, (Trigger){.system = program, .why = "its rules name a tool that starts backfills"});
   bool shows = word_in(program, "make gmake just task");

@@ -121,10 +121,17 @@ static const char *next_word(ShellRun *run, const char **at, bool rest) {
   return arena_strndup(run->arena, begin, n);
 }
 
+/* mapfile -C CODE: run for each of the lines. */
+static void run_callback(ShellRun *run, const ShellCommand *c) {
+  for (size_t i = 1; i + 1 < c->n; i++)
+    if (strcmp(c->argv[i], "-C") == 0) shell_run_text(run, c->argv[i + 1], (ShellInput){0});
+}
+
 /* read A B: the words of the first line, the rest of it in the last one; read -a A: all of them. */
 static void take_input(ShellRun *run, const ShellCommand *c, bool lines) {
   const char *at = c->input.text;
   bool into_array = false;
+  if (lines) run_callback(run, c);
   size_t first = c->n;
   for (size_t i = 1; !lines && i < c->n; i++) into_array |= *c->argv[i] == '-' && strchr(c->argv[i], 'a') != NULL;
   while (first > 1 && *c->argv[first - 1] != '-') first--;
@@ -191,10 +198,11 @@ static void trap(ShellRun *run, const ShellCommand *c) {
 
 bool shell_builtin(ShellRun *run, const ShellCommand *c) {
   const char *name = c->argv[0];
-  if (strcmp(name, "eval") == 0)
-    shell_run_text(run, joined(run, c->argv + 1, c->n - 1), c->input);
-  else if ((strcmp(name, "source") == 0 || strcmp(name, ".") == 0) && c->n > 1 &&
-           (shell_run_file(run, c->argv[1]) != NULL || strncmp(c->argv[1], "/dev/", 5) == 0))
+  if (strcmp(name, "eval") == 0) {
+    size_t from = c->n > 1 && strcmp(c->argv[1], "--") == 0 ? 2 : 1;
+    shell_run_text(run, joined(run, c->argv + from, c->n - from), c->input);
+  } else if ((strcmp(name, "source") == 0 || strcmp(name, ".") == 0) && c->n > 1 &&
+             (shell_run_file(run, c->argv[1]) != NULL || strncmp(c->argv[1], "/dev/", 5) == 0))
     source(run, c);
   else if (strcmp(name, "trap") == 0)
     trap(run, c);

@@ -297,7 +297,7 @@ static bool fill_list(ShellReader *r, ShellNode *list) {
     c = shell_peek(r, 0);
     if ((c == ';' && shell_peek(r, 1) != ';' && shell_peek(r, 1) != '&') || c == '&')
       r->at++;
-    else if (c != '\n' && c != ')' && !shell_ended(r) && c != ';')
+    else if (c != '\n' && c != ')' && !shell_ended(r) && c != ';' && !at_closing_word(r)) /* { (a) } */
       return shell_refuse(r, "something follows a command that cannot");
     if (r->at == begin) return shell_refuse(r, "a command is missing");
   }
