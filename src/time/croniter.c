@@ -258,8 +258,8 @@ static bool set_days(const Line *line, bool and_days, CronRule *rule, Error *err
 static bool split(const CronDialect *dialect, const char *text, int max, Line *line, Error *err) {
   line->n = cron_split(text, dialect, err, line->readers, N_FIELDS);
   if (line->n >= 5 && line->n <= max) return true;
-  error_set(err, ERR_SPEC, "a %s schedule has 5%s fields (%s), not %d", dialect->name, max > 5 ? " to 7" : "",
-            dialect->order, line->n);
+  error_set(err, ERR_SPEC, "%s %s schedule has 5%s fields (%s), not %d", *dialect->name == 'a' ? "an" : "a",
+            dialect->name, max > 5 ? " to 7" : "", dialect->order, line->n);
   return error_hint(err, line->n < 5 ? "write all five, with * where any value will do"
                                      : "leave out what follows, and write a zone under its own key");
 }
@@ -293,10 +293,29 @@ static bool parse(Arena *arena, const CronDialect *dialect, const char *expressi
   return true;
 }
 
+/* Python out of a DAG's file, or a rule of calendars: what they are here. */
+static bool refuse_python(const char *line, Error *err) {
+  static const struct {
+    const char *name, *hint;
+  } known[] = {
+      {"timedelta", "write it as dialect: interval, schedule: every 4h from the start of any run"},
+      {"relativedelta", "write it as dialect: interval, schedule: every 4h from the start of any run"},
+      {"DeltaDataInterval", "write it as dialect: interval, schedule: every 4h from the start of any run"},
+      {"CronTrigger", "write its cron expression, its timezone as the key zone, and timetable: trigger"},
+      {"CronDataInterval", "write its cron expression, its timezone as the key zone, and timetable: interval"},
+      {"RRULE", "write it as dialect: times with the times of the day, or as the cron line that fires at these times"}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (strstr(line, known[i].name) == NULL) continue;
+    error_set(err, ERR_SPEC, "'%.60s' is no cron expression", line);
+    return error_hint(err, "%s", known[i].hint);
+  }
+  return true;
+}
+
 /* _add_tzinfo and what follows it: a missing time is moved to the end of the gap unless the hour is `*`. */
 static bool croniter_parse(Arena *arena, const char *expression, DialectRule *ret, Error *err) {
   Hours hours;
-  if (!parse(arena, &croniter, expression, N_FIELDS, ret, &hours, err)) return false;
+  if (!refuse_python(expression, err) || !parse(arena, &croniter, expression, N_FIELDS, ret, &hours, err)) return false;
   if (hours != HOURS_SOME) ret->gap = GAP_SKIP;
   return true;
 }
@@ -319,7 +338,9 @@ static bool refuse_event(const char *word, Error *err) {
 static bool airflow_parse(Arena *arena, const char *expression, DialectRule *ret, Error *err) {
   Hours hours;
   const char *line = cron_trim(arena, expression);
-  if (!refuse_event(line, err) || !parse(arena, &airflow, line, N_FIELDS, ret, &hours, err)) return false;
+  if (!refuse_event(line, err) || !refuse_python(line, err) ||
+      !parse(arena, &airflow, line, N_FIELDS, ret, &hours, err))
+    return false;
   if (hours != HOURS_STAR) return true;
   ret->overlap = OVERLAP_BOTH;
   ret->carries = true;

@@ -23,7 +23,7 @@ void interval_rule(Arena *arena, Interval interval, DialectRule *ret) {
   ret->anytime = !interval.anchored;
 }
 
-static const char form[] = "write: every 15m from 2026-01-01T00:00:00Z";
+static const char form[] = "write the length in one word: every 15m from 2026-01-01T00:00:00Z, every 24h from …";
 
 /* "every 15m from 2026-01-01T00:00:00Z": first then, and again each time that so much has passed. */
 static bool interval_parse(Arena *arena, const char *expression, DialectRule *ret, Error *err) {
