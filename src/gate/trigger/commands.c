@@ -133,6 +133,8 @@ static void take_param(Reading *r, const char *text) {
 
 static void take_tree(Reading *r, const DocNode *node) {
   if (node->kind == DOC_SCALAR && node->key != NULL) take_named(r, node->key, node->text);
+  if (node->kind == DOC_SCALAR && node->key == NULL && date_day(r->f->arena, node->text, false) != NULL)
+    take_date(r, r->span.from == NULL ? 'o' : 't', node->text);
   for (size_t i = 0; i < node->n; i++) take_tree(r, &node->children[i]);
 }
 

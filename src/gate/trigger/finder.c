@@ -287,6 +287,9 @@ static bool runner(Finder *f, ShellRun *run, const char *program, const ShellCom
   bool shows = word_in(program, "make gmake just task");
   for (size_t i = 1; i < command->n; i++) {
     const char *word = command->argv[i], *equals = strchr(word, '=');
+    if (i == 1 && word_in(program, "npm yarn pnpm") &&
+        word_in(word, "view info show install i add ls list search outdated uninstall remove why"))
+      return true;
     if (shows && word_in(word, "-n --dry-run --just-print --recon --dry")) return true;
     if (strcmp(word, "--") == 0) {
       if (i + 1 < command->n && runs_something(f->arena, command->argv[i + 1]))

@@ -82,8 +82,9 @@ static const Wrapper wrappers[] = {
      "-s -n -t -c -x -y -e -F -l -p", 0, AS_CODE, NULL},
     {"tmux", "send-keys send", "-t -N", 0, KEYS, NULL},
     {"screen", "stuff", "", 0, AS_CODE, NULL},
-    {"screen", NULL, "-S -c -h -p -t -T -e -s", 0, AS_WORDS, NULL},
-    {"parallel", NULL, PARALLEL, 0, AS_CODE, NULL},
+    {"screen", NULL, "-S -c -h -p -t -T -e -s -r -R -x", 0, AS_WORDS, NULL},
+    {"parallel sem", NULL, PARALLEL, 0, AS_CODE, NULL},
+    {"tsp", NULL, "-L -N -D -W -G -O", 0, AS_WORDS, NULL},
     {"fly flyctl", "console", "-a -s -r --app --machine --region", 0, NOTHING, "-C --command"},
     {"heroku fly flyctl railway", "run ssh", "-a -r --app --remote -c -s", 0, AS_WORDS, NULL},
     {"vagrant", "ssh", "", 0, AS_WORDS, "-c --command"},
@@ -117,7 +118,8 @@ static const Wrapper wrappers[] = {
     {"gcloud", "ssh", "--zone --project", 1, AS_CODE, "--command"},
     {"aws", "execute-command", "--cluster --task --container --region --profile", 0, NOTHING, "--command"},
     {"az", "--", "", 0, AS_CODE, NULL},
-    {"az", "exec invoke", "-n -g --name --resource-group --command-id", 0, NOTHING, "--exec-command --scripts"},
+    {"az", "exec invoke", "-n -g --name --resource-group --command-id", 0, NOTHING,
+     "--exec-command --command --scripts"},
     {"lxc incus", "exec", "--env --user --cwd", 1, AS_WORDS, NULL},
 };
 
@@ -264,9 +266,11 @@ static bool use_wrapper(Finder *f, ShellRun *run, const Wrapper *w, Argv args, S
   }
   i = skip_options(f->arena, w, args, i, &code);
   bool ended = i > begin && strcmp(args.words[i - 1], "--") == 0;
+  /* What follows an image is the command's, options too. */
+  bool image = begin > 0 && strcmp(args.words[begin - 1], "run") == 0 && word_in("docker", w->programs);
   for (int k = 0; k < w->skip && !(ended && w->verb != NULL) && i < args.n; k++) {
     i++;
-    if (w->skip > 0 && code == NULL && (i < args.n && (*args.words[i] == '-' || is_assignment(args.words[i])))) {
+    if (!image && code == NULL && (i < args.n && (*args.words[i] == '-' || is_assignment(args.words[i])))) {
       size_t at = i;
       i = skip_options(f->arena, w, args, i, &code);
       ended = i > at && strcmp(args.words[i - 1], "--") == 0;
@@ -276,8 +280,7 @@ static bool use_wrapper(Finder *f, ShellRun *run, const Wrapper *w, Argv args, S
     if (is_assignment(args.words[k])) shell_run_setting(run, args.words[k]);
   if (code != NULL) shell_run_text(run, code, input);
   Argv rest = {args.words + i, i <= args.n ? args.n - i : 0};
-  if (begin > 0 && strcmp(args.words[begin - 1], "run") == 0 && word_in("docker", w->programs))
-    rest = with_entrypoint(f->arena, args, i, rest);
+  if (image) rest = with_entrypoint(f->arena, args, i, rest);
   if (code == NULL && i <= args.n) run_rest(f, run, w, rest, input);
   bool known = code != NULL || (i < args.n && finder_knows(word_base(f->arena, args.words[i])));
   if (f->n == before && !known) search(f, run, (Argv){args.words + begin, args.n - begin}, input);
