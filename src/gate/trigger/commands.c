@@ -191,13 +191,15 @@ static void take_dates(Reading *r, const char *value) {
   r->span.to = last;
 }
 
-/* A table of BigQuery, perhaps with its partition: d.t$20240105, d.t$202401. */
+/* A table of BigQuery, perhaps with its partition: d.t$20240105, p:d.t$202401. */
 static void take_table(Reading *r, const char *value) {
   const char *partition = strchr(value, '$');
   size_t n = partition == NULL ? strlen(value) : (size_t)(partition - value);
+  char *table = arena_strndup(r->f->arena, value, n), *colon = strchr(table, ':');
+  if (colon != NULL) *colon = '.';
   r->target.len = 0;
   r->target_unknown = false;
-  take_target(r, arena_strndup(r->f->arena, value, n));
+  take_target(r, table);
   if (partition == NULL)
     r->span = (DateSpan){0};
   else if (strlen(partition) == 7)
