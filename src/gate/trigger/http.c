@@ -317,7 +317,7 @@ bool http_judge(Finder *f, const char *program, const ShellCommand *command) {
     curl(&c, args, command->input);
   else if (word_in(program, "wget wget2"))
     wget(&c, args, command->input);
-  else if (word_in(program, "http https xh xhs httpie"))
+  else if (word_in(program, "http https xh xhs httpie curlie"))
     httpie(f, &c, args, command->input);
   else
     return false;

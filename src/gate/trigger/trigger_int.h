@@ -101,6 +101,8 @@ bool own_judge(Finder *f, const ShellCommand *command);
 /* http.c, sql.c: clients of REST interfaces and of databases. */
 bool http_judge(Finder *f, const char *program, const ShellCommand *command);
 bool sql_judge(Finder *f, ShellRun *run, const char *program, const ShellCommand *command);
+/* sql_statement.c: what the text, statements and lines of a client, rewrites; `system` is the client. */
+void sql_statements(Finder *f, ShellRun *run, const char *system, const char *sql);
 /* One request: path or URL, body NULL: none or not known. */
 void http_request(Finder *f, const char *method, const char *url, const char *body, const char *suffix);
 
