@@ -71,10 +71,17 @@ const char *cascade_detail(Arena *arena, const CascadeStep *step, const char *ho
 typedef struct CascadeChild {
   const Shape *shape; /* its columns and its date column with the kind of dates */
   const Spec *spec;   /* what tidegate.yaml says of it */
+  const char *begin;  /* the first date that its job makes, as the manifest says it; NULL: not said */
+  const char *columns,
+      *surplus; /* those of its SQL that the table has, as SQL, and the others; NULL: all are its own */
 } CascadeChild;
 
-/* The child's own dates: those of the step, up to the last that is over, and where everything after a wrong date is
- * wrong up to the last that it has. Errors: ERR_DATABASE; ERR_SPEC when it is not known which dates are wrong. */
+/* Sets columns and surplus. A query that the database does not understand sets neither: planning will say why. */
+void cascade_columns(Arena *arena, Engine *engine, const CascadeStep *step, CascadeChild *child);
+
+/* The child's own dates: those of the step, from the first that its job makes or that it has, up to the last that is
+ * over, and where everything after a wrong date is wrong up to the last that it has. Errors: ERR_DATABASE; ERR_SPEC
+ * when it is not known which dates are wrong, or none of them is there. */
 bool cascade_range(Arena *arena, Engine *engine, const CascadeStep *step, const CascadeChild *child, DateRange *ret,
                    Error *err);
 

@@ -77,7 +77,9 @@ static const char *all_columns(Arena *arena, const Shape *shape) {
 static const char *recompute_of(Arena *arena, const CascadeStep *step, const CascadeChild *child) {
   const CascadeQuery *query = &step->query;
   const char *date = sql_ident(arena, child->shape->columns[child->shape->date].name);
-  if (!query->by_place) return sql_fill(arena, sql_draft_recompute, "query", query->sql, "date", date, NULL);
+  if (!query->by_place)
+    return sql_fill(arena, sql_draft_recompute, "columns", child->columns == NULL ? "*" : child->columns, "query",
+                    query->sql, "date", date, NULL);
   const char *columns = query->columns != NULL ? query->columns : all_columns(arena, child->shape);
   return sql_fill(arena, sql_draft_recompute_by_place, "query", query->sql, "date", date, "columns", columns, NULL);
 }
@@ -124,6 +126,8 @@ const char *cascade_draft(Arena *arena, const Cascade *cascade, const CascadeSte
   if (step->node->why != NULL) buf_printf(&out, "# %s\n", cascade_plain(arena, step->node->why));
   if (step->node->assumed)
     buf_puts(&out, "# Nobody said how its dates come from those that it reads: they are taken to be the same.\n");
+  if (child->surplus != NULL)
+    buf_printf(&out, "# Its SQL gives what the table has no column for: %s\n", cascade_plain(arena, child->surplus));
   put_text(&out, "follows", cascade->record->id);
   put_text(&out, "target", step->table);
   put_database(&out, cascade);
@@ -160,9 +164,16 @@ const char *cascade_plain(Arena *arena, const char *text) {
 }
 
 const char *cascade_file_name(Arena *arena, const CascadeStep *step) {
-  char *name = arena_printf(arena, "%s.yaml", step->node->name);
-  for (char *c = name; *c != '\0'; c++)
-    if (!isalnum((unsigned char)*c) && strchr("._-", *c) == NULL) *c = '_';
-  if (*name == '.') *name = '_';
-  return name;
+  char sum[33], *name = arena_strdup(arena, step->node->name);
+  bool changed = *name == '.';
+  if (changed) *name = '_';
+  for (char *c = name; *c != '\0'; c++) {
+    if (isalnum((unsigned char)*c) || strchr("._-", *c) != NULL) continue;
+    *c = '_';
+    changed = true;
+  }
+  if (!changed) return arena_printf(arena, "%s.yaml", name);
+  /* Names that are different give different files. */
+  hash_hex(step->node->name, strlen(step->node->name), sum);
+  return arena_printf(arena, "%s-%.8s.yaml", name, sum);
 }

@@ -1,8 +1,8 @@
 -- How a query that gives all rows of a table becomes one that gives the rows of a range.
 
 -- name: recompute
--- {query}: the whole, {date}: its date column.
-SELECT * FROM (
+-- {columns}: those that the table has, or *; {query}: the whole, {date}: its date column.
+SELECT {columns} FROM (
 {query}
 ) AS everything
 WHERE {date} >= :from AND {date} < :to

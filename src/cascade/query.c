@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "cascade/cascade.h"
+#include "engine/sql_text.h"
 
 /* Finds words of a statement outside quotes, comments and parentheses. Enough for the ends of a query: whether it is
  * right is asked of the database when it is planned. */
@@ -112,4 +113,37 @@ CascadeQuery cascade_query(Arena *arena, const char *statement) {
   return (CascadeQuery){.sql = arena_strndup(arena, statement + from, find_end(statement, from) - from),
                         .by_place = by_place,
                         .columns = by_place ? in_parentheses(arena, statement, verb, from) : NULL};
+}
+
+/* ---- its columns ------------------------------------------------------------------------------------------------- */
+
+static const char *add_name(Arena *arena, const char *list, const char *name) {
+  return list == NULL ? name : arena_printf(arena, "%s, %s", list, name);
+}
+
+static bool has_column(const Shape *shape, const char *name) {
+  for (size_t i = 0; i < shape->n; i++)
+    if (strcasecmp(shape->columns[i].name, name) == 0) return true;
+  return false;
+}
+
+/* A model that has got a column since its table was made (on_schema_change: ignore) gives more than there is. */
+void cascade_columns(Arena *arena, Engine *engine, const CascadeStep *step, CascadeChild *child) {
+  QueryFacts facts;
+  Error ignored;
+  int offset;
+  const char *columns = NULL, *surplus = NULL;
+  const CascadeQuery *query = &step->query;
+  if (query->sql == NULL || query->by_place ||
+      !engine->ops->describe_query(engine, arena, query->sql, &facts, &offset, &ignored))
+    return;
+  for (size_t i = 0; i < facts.n_columns; i++) {
+    if (has_column(child->shape, facts.columns[i]))
+      columns = add_name(arena, columns, sql_ident(arena, facts.columns[i]));
+    else
+      surplus = add_name(arena, surplus, facts.columns[i]);
+  }
+  if (surplus == NULL || columns == NULL) return;
+  child->columns = columns;
+  child->surplus = surplus;
 }

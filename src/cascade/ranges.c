@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "cascade/cascade.h"
 
 /* Which dates of a child are recomputed, and which must be reproduced. */
@@ -38,6 +40,26 @@ static bool find_rows(Arena *arena, Engine *engine, const Shape *shape, DateRang
   return true;
 }
 
+/* Its job makes no dates before `begin`, unless somebody told it others: then they are there. */
+static bool from_begin(Arena *arena, Engine *engine, const CascadeStep *step, const CascadeChild *child,
+                       DateRange *range, Error *err) {
+  const DateCodec *codec = &child->shape->codec;
+  Civil civil = {0};
+  DateRange rows;
+  if (child->begin == NULL || sscanf(child->begin, "%4d-%2d-%2d", &civil.year, &civil.month, &civil.day) != 3)
+    return true;
+  Instant begin = grain_floor(codec->grain, codec->zone, zone_first(codec->zone, &civil));
+  if (range->from >= begin) return true;
+  DateRange before = {range->from, range->to < begin ? range->to : begin};
+  if (!find_rows(arena, engine, child->shape, before, &rows, err)) return false;
+  if (rows.to > rows.from) return true;
+  range->from = before.to;
+  if (range->from < range->to) return true;
+  error_set(err, ERR_SPEC, "%s has no date in the range: its job makes those from %s on", step->node->name,
+            child->begin);
+  return error_hint(err, "nothing of it is wrong: tidegate cascade --done %s PLAN", step->node->name);
+}
+
 bool cascade_range(Arena *arena, Engine *engine, const CascadeStep *step, const CascadeChild *child, DateRange *ret,
                    Error *err) {
   const LineageNode *node = step->node;
@@ -61,6 +83,7 @@ bool cascade_range(Arena *arena, Engine *engine, const CascadeStep *step, const 
   }
   if (range.to <= range.from)
     return error_set(err, ERR_SPEC, "no date of %s in the range is over yet: its own job makes them", node->name);
+  if (!from_begin(arena, engine, step, child, &range, err)) return false;
   *ret = range;
   return true;
 }

@@ -1,7 +1,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cascade/cascade.h"
+#include "cascade/cascade_int.h"
 #include "engine/sql_text.h"
 
 const char cascade_event[] = "cascaded";
@@ -12,38 +12,6 @@ const char *cascade_act_name(CascadeAct act) {
 }
 
 /* ---- what is to be done ------------------------------------------------------------------------------------------ */
-
-static bool is_model(const GraphNode *node) {
-  return node->materialization != NULL && node->name.space != NULL && strcmp(node->name.space, "dbt") == 0 &&
-         node->kind != NULL && strcmp(node->kind, "model") == 0;
-}
-
-/* The model's name for `dbt run --select`: the last part of model.project.name. */
-static const char *dbt_name(const GraphNode *node) {
-  const char *dot = node->name.id == NULL ? NULL : strrchr(node->name.id, '.');
-  return dot == NULL ? node->shown : dot + 1;
-}
-
-/* What makes it again, all of it: an ordinary run of an incremental model looks at what is new alone. A microbatch
- * model can be told its dates. */
-static const char *dbt_again(Arena *arena, const Cascade *cascade, const LineageNode *step, const GraphNode *node) {
-  char from[32], to[32];
-  const Zone *zone = cascade->parent->shape.codec.zone;
-  if (strcmp(node->materialization, "incremental") != 0)
-    return arena_printf(arena, "dbt run --select %s", dbt_name(node));
-  if (!step->ranged || node->strategy == NULL || strcmp(node->strategy, "microbatch") != 0)
-    return arena_printf(arena, "dbt run --full-refresh --select %s", dbt_name(node));
-  grain_label(step->grain, zone, step->range.from, from);
-  grain_label(step->grain, zone, step->range.to, to);
-  return arena_printf(arena, "dbt run --select %s --event-time-start %s --event-time-end %s", dbt_name(node), from, to);
-}
-
-static bool appends(const GraphNode *node) { return node->strategy != NULL && strcmp(node->strategy, "append") == 0; }
-
-static bool is_python(const GraphNode *node) {
-  const char *dot = node->file == NULL ? NULL : strrchr(node->file, '.');
-  return dot != NULL && strcmp(dot, ".py") == 0;
-}
 
 static void by_hand(CascadeStep *step, const char *why, const char *command) {
   step->act = CASCADE_HAND;
@@ -83,17 +51,24 @@ static void choose_backfill(Arena *arena, Engine *engine, const Graph *graph, Ca
   const char *compiled = node->sql != NULL ? node->sql : lineage_compiled(arena, graph, step->node->id);
   /* In a folder of its own: dbt run leaves out of its manifest the SQL of what it did not run. */
   static const char recompile[] = "dbt compile --full-refresh --target-path lineage";
-  if (is_python(node)) {
+  if (cascade_is_python(node)) {
     by_hand(step, "it is written in Python", again);
     return;
   }
   step->act = CASCADE_BACKFILL;
   step->query = cascade_query(arena, compiled);
-  if (step->query.sql == NULL && is_model(node))
+  if (step->query.sql == NULL && cascade_is_model(node))
     by_hand(step, "the manifest holds no SQL of it", recompile);
   else if (step->query.sql == NULL)
     by_hand(step, "no SQL of it is known: write a spec for it", NULL);
-  else if (is_model(node) && !node->reads_itself && reads_itself(arena, engine, step))
+  else if (!cascade_is_model(node) || node->reads_itself || !reads_itself(arena, engine, step))
+    return;
+  else if (node->never_whole)
+    by_hand(step,
+            "its SQL in the manifest gives only what is new, and with full_refresh: false dbt gives no other: write a "
+            "spec for it, or say in_place",
+            NULL);
+  else
     by_hand(step, "its SQL in the manifest gives only what is new: it was compiled without --full-refresh", recompile);
 }
 
@@ -109,7 +84,7 @@ static bool hand_over(Arena *arena, const Cascade *cascade, CascadeStep *step, b
   Spec spec;
   Needs needs = step->node->needs;
   *ret = false;
-  if (appends(graph_at(cascade->parent->radius.graph, step->node->id))) return true;
+  if (cascade_appends(graph_at(cascade->parent->radius.graph, step->node->id))) return true;
   if (step->table == NULL || (needs != NEEDS_CASCADE && (needs != NEEDS_UNKNOWN || !step->node->ranged))) return true;
   if (!cascade_child_spec(arena, cascade->record, step->table, &spec, err)) return false;
   if (spec.in_place.text == NULL) return true;
@@ -121,7 +96,7 @@ static bool hand_over(Arena *arena, const Cascade *cascade, CascadeStep *step, b
 static bool choose(Arena *arena, Engine *engine, const Cascade *cascade, CascadeStep *step, Error *err) {
   const Graph *graph = cascade->parent->radius.graph;
   const GraphNode *node = graph_at(graph, step->node->id);
-  const char *again = is_model(node) ? dbt_again(arena, cascade, step->node, node) : NULL;
+  const char *again = cascade_is_model(node) ? cascade_dbt_again(arena, cascade, step->node, node) : NULL;
   TableFacts table;
   bool there, handed;
   if (step->node->needs == NEEDS_NOTHING || step->node->needs == NEEDS_FOLLOWS) return true;
@@ -141,7 +116,10 @@ static bool choose(Arena *arena, Engine *engine, const Cascade *cascade, Cascade
       if (!there || engine->ops->refresh == NULL) by_hand(step, "it is no materialized view of this database", again);
       break;
     case NEEDS_REBUILD:
-      by_hand(step, "it is made anew as a whole", again);
+      if (again == NULL && node->never_whole)
+        by_hand(step, "it would have to be made anew as a whole, which full_refresh: false keeps dbt from", NULL);
+      else
+        by_hand(step, "it is made anew as a whole", again);
       break;
     case NEEDS_PERSON:
       by_hand(step, step->node->why != NULL ? step->node->why : "somebody has to decide", NULL);

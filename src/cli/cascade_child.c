@@ -67,7 +67,9 @@ bool child_draft(Session *session, const Cascade *cascade, const CascadeStep *st
   if (!cascade_child_spec(arena, &session->record, step->table, &spec, err) ||
       !child_shape(session, step, &spec, &shape, err))
     return false;
-  CascadeChild child = {&shape, &spec};
+  CascadeChild child = {.shape = &shape, .spec = &spec};
+  child.begin = graph_at(session->plan.radius.graph, step->node->id)->begin;
+  cascade_columns(arena, session->engine, step, &child);
   if (!cascade_range(arena, session->engine, step, &child, &range, err) ||
       !cascade_control(arena, session->engine, &child, range, &control, err))
     return false;

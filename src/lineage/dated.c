@@ -22,6 +22,26 @@ static bool is_by_sql(const Graph *graph, const GraphNode *node, NodeId id) {
   return false;
 }
 
+/* The one statement that the model is; n 0 when it was not understood, or not wholly. */
+static SqlScript parse_model(Arena *arena, const char *sql) {
+  const char *text = arena_printf(arena, "CREATE VIEW model AS %s", sql); /* not SQL: parsed, never run */
+  SqlScript script = sql_parse(arena, text);
+  if (script.n != 1 || script.n_unread > 0) script.n = 0;
+  return script;
+}
+
+/* An incremental model that was compiled where its table stood: its SQL looks at what is new alone, and says nothing of
+ * how its dates come about. */
+static bool is_of_a_later_run(Arena *arena, const Graph *graph, NodeId id, const char *sql) {
+  SqlScript script = sql_can_parse() ? parse_model(arena, sql) : (SqlScript){0};
+  for (size_t i = 0; script.n == 1 && i < script.statements[0].n; i++) {
+    const SqlName *read = &script.statements[0].reads[i].table;
+    GraphName name = {.database = read->database, .schema = read->schema, .table = read->name};
+    if (graph_find(graph, &name, NULL) == id) return true;
+  }
+  return false;
+}
+
 const GraphNode *lineage_dated(Arena *arena, const Graph *graph, NodeId id, size_t *left) {
   const GraphNode *node = graph_at(graph, id);
   if (!is_by_sql(graph, node, id) || node->compiled_length <= 0 || node->compiled_length > LONGEST || *left == 0 ||
@@ -32,20 +52,12 @@ const GraphNode *lineage_dated(Arena *arena, const Graph *graph, NodeId id, size
   const char *sql = lineage_compiled(&scratch, graph, id);
   if (sql == NULL) return node;
   SqlDates dates = sql_dates_of(&scratch, sql);
-  if (!dates.known) return node;
+  if (!dates.known || ((dates.all || dates.after) && is_of_a_later_run(&scratch, graph, id, sql))) return node;
   GraphNode *copy = arena_alloc(arena, sizeof *copy);
   *copy = *node;
   copy->range_from = NULL;
   sql_tell_dates(copy, &dates);
   return copy;
-}
-
-/* The one statement that the model is; n 0 when it was not understood, or not wholly. */
-static SqlScript parse_model(Arena *arena, const char *sql) {
-  const char *text = arena_printf(arena, "CREATE VIEW model AS %s", sql); /* not SQL: parsed, never run */
-  SqlScript script = sql_parse(arena, text);
-  if (script.n != 1 || script.n_unread > 0) script.n = 0;
-  return script;
 }
 
 bool lineage_model_columns(Arena *arena, const Graph *graph, const GraphEdge *edge, const char *const **ret,

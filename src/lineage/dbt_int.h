@@ -27,11 +27,13 @@ typedef enum DbtField {
   DBT_UNIQUE_KEY,
   DBT_EVENT_TIME,
   DBT_BATCH_SIZE,
+  DBT_BEGIN,
   DBT_OWNER_NAME,
   DBT_OWNER_EMAIL,
   DBT_TEXTS, /* of the above each holds one text */
   DBT_COMPILED = DBT_TEXTS,
   DBT_EXPORTS,
+  DBT_FULL_REFRESH,
   DBT_CONFIG, /* and these hold fields or texts of their own */
   DBT_DEPENDS,
   DBT_OWNER,
@@ -45,7 +47,7 @@ typedef struct DbtNode {
   size_t at[DBT_TEXTS];
   size_t *parents;
   size_t n_parents, room;
-  bool exports;
+  bool exports, never_whole;
   int64_t compiled_from, compiled_to;
 } DbtNode;
 
@@ -54,7 +56,8 @@ typedef struct DbtReading {
   Arena scratch;
   uint32_t source;
   DbtNode node;
-  bool disabled; /* the section of nodes that are */
+  bool disabled;   /* the section of nodes that are */
+  bool overwrites; /* its adapter overwrites where no strategy is named */
   size_t n_models, n_tests, n_sources, n_exposures, n_others, n_disabled, n_nodes;
   size_t n_nameless, n_twice;
   const char *twice; /* the first id that stands twice */

@@ -48,6 +48,8 @@ static const struct {
     {DBT_CONFIG, "unique_key", DBT_UNIQUE_KEY},
     {DBT_CONFIG, "event_time", DBT_EVENT_TIME},
     {DBT_CONFIG, "batch_size", DBT_BATCH_SIZE},
+    {DBT_CONFIG, "begin", DBT_BEGIN},
+    {DBT_CONFIG, "full_refresh", DBT_FULL_REFRESH},
     {DBT_DEPENDS, "nodes", DBT_PARENTS},
     {DBT_OWNER, "name", DBT_OWNER_NAME},
     {DBT_OWNER, "email", DBT_OWNER_EMAIL},
@@ -136,6 +138,8 @@ static int on_metadata(Manifest *manifest, const char *text, size_t n) {
     manifest->project = arena_strndup(arena, text, n);
   else if (strcmp(manifest->meta, "dbt_schema_version") == 0)
     manifest->schema_version = arena_strndup(arena, text, n);
+  else if (strcmp(manifest->meta, "adapter_type") == 0)
+    manifest->reading.overwrites = n == 6 && memcmp(text, "athena", n) == 0;
   else if (strcmp(manifest->meta, "generated_at") == 0) {
     Error err;
     if (!instant_parse(arena_strndup(arena, text, n), &manifest->made_at, &err)) manifest->made_at = 0;
@@ -196,6 +200,15 @@ static int on_text(void *context, const unsigned char *bytes, size_t n) {
     keep_more(node, field, text, n);
   else
     node->at[field] = keep(node, text, n);
+  return 1;
+}
+
+/* Of what is yes or no only this is wanted. */
+static int on_boolean(void *context, int yes) {
+  Manifest *manifest = context;
+  if (in_nodes(manifest) && manifest->file.depth == manifest->base + 1 && manifest->field == DBT_CONFIG &&
+      manifest->inner == DBT_FULL_REFRESH)
+    manifest->reading.node.never_whole = yes == 0;
   return 1;
 }
 
@@ -290,7 +303,8 @@ static void say_failed(Manifest *manifest, const Error *err) {
 }
 
 void dbt_read_manifest(Graph *graph, const char *path) {
-  static const yajl_callbacks callbacks = {.yajl_string = on_text,
+  static const yajl_callbacks callbacks = {.yajl_boolean = on_boolean,
+                                           .yajl_string = on_text,
                                            .yajl_map_key = on_key,
                                            .yajl_start_map = on_map,
                                            .yajl_end_map = on_map_end,

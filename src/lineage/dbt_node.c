@@ -13,7 +13,7 @@ void dbt_node_clear(DbtNode *node) {
   buf_putc(&node->texts, '\0'); /* place 0 is none */
   memset(node->at, 0, sizeof node->at);
   node->n_parents = 0;
-  node->exports = false;
+  node->exports = node->never_whole = false;
   node->compiled_from = node->compiled_to = 0;
 }
 
@@ -67,11 +67,22 @@ static GraphName relation_of(DbtReading *reading, const char *kind) {
       .database = dbt_node_text(node, DBT_DATABASE), .schema = dbt_node_text(node, DBT_SCHEMA), .table = table};
 }
 
+/* Without a key nothing is found again: whatever the strategy is called, the rows are appended. */
+static bool appends(const DbtReading *reading) {
+  const DbtNode *node = &reading->node;
+  const char *as = dbt_node_text(node, DBT_MATERIALIZED), *strategy = dbt_node_text(node, DBT_STRATEGY);
+  if (as == NULL || strcmp(as, "incremental") != 0 || node->at[DBT_UNIQUE_KEY] != 0) return false;
+  if (strategy == NULL) return !reading->overwrites;
+  return strcmp(strategy, "merge") == 0 || strcmp(strategy, "delete+insert") == 0;
+}
+
 static void fill_materialization(DbtReading *reading, GraphNode *facts) {
   const DbtNode *node = &reading->node;
   Graph *graph = reading->graph;
   facts->materialization = word(graph, node->exports ? "export" : dbt_node_text(node, DBT_MATERIALIZED));
-  facts->strategy = word(graph, dbt_node_text(node, DBT_STRATEGY));
+  facts->strategy = word(graph, appends(reading) ? "append" : dbt_node_text(node, DBT_STRATEGY));
+  facts->begin = arena_strdup(graph_arena(graph), dbt_node_text(node, DBT_BEGIN));
+  facts->never_whole = node->never_whole;
   facts->unique_key = arena_strdup(graph_arena(graph), dbt_node_text(node, DBT_UNIQUE_KEY));
   facts->event_time = arena_strdup(graph_arena(graph), dbt_node_text(node, DBT_EVENT_TIME));
   const char *batch = dbt_node_text(node, DBT_BATCH_SIZE);

@@ -38,6 +38,8 @@ typedef struct GraphNode {
   const char *strategy;        /* append, merge, delete+insert, insert_overwrite, microbatch */
   const char *unique_key;      /* columns, comma between */
   const char *event_time;      /* the column that holds its dates */
+  const char *begin; /* its job makes no dates before this one, unless it is told others: 2013-02-15T00:00:00 */
+  bool never_whole;  /* its tool is told never to make it anew as a whole */
   const char *owner, *url;
   const char *package; /* the dbt project, or the like */
   const char *sql;     /* what makes it, where the reader keeps it at hand: graph_compiled asks for it */

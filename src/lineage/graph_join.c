@@ -195,6 +195,8 @@ static void merge_node(GraphNode *node, const GraphNode *more) {
   TAKE(strategy);
   TAKE(unique_key);
   TAKE(event_time);
+  TAKE(begin);
+  TAKE(never_whole);
   TAKE(owner);
   TAKE(url);
   TAKE(package);

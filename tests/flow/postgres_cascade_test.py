@@ -56,13 +56,17 @@ class Cascade(PostgresFlow):
 
     def make(self, model, schema):
         """One of dbt's tables by dbt's SQL, in this schema."""
-        name, kind = model["name"], KINDS.get(model["config"]["materialized"])
+        name, kind = f'"{model["alias"]}"', KINDS.get(model["config"]["materialized"])
         if model["resource_type"] == "seed":
             self.sql(f"""CREATE TABLE {schema}.{name} AS SELECT * FROM (VALUES ('9E', 'Endeavor Air'), ('B6', 'JetBlue Airways'),
                 ('UA', 'United Air Lines')) AS c(carrier, name)""")
-        elif kind and name != "metricflow_time_spine":
-            code = model["compiled_code"].replace(f'"{self.name}"."analytics"', schema)
+        elif kind and model["name"] != "metricflow_time_spine":
+            code = self.whole(model).replace(f'"{self.name}"."analytics"', schema)
             self.sql(f"CREATE {kind} {schema}.{name} AS {code}")
+
+    def whole(self, model):
+        """Its SQL of all rows: dbt never gives that of what must not be made anew."""
+        return re.sub(r"where flight_date >= \(select max.*", "", model["compiled_code"]) if model["name"] == "origin_counts" else model["compiled_code"]
 
     def build(self, schema, keep=False):
         """Everything from scratch; keep: everything but daily_delays anew in analytics itself, from its wrong rows."""
@@ -72,12 +76,12 @@ class Cascade(PostgresFlow):
             if not keep:
                 self.make(model, schema)
             elif model["config"]["materialized"] in ("incremental", "table") and model["name"] not in ("daily_delays", "metricflow_time_spine"):
-                self.sql(f'TRUNCATE analytics.{model["name"]}; INSERT INTO analytics.{model["name"]} {model["compiled_code"]}')
+                self.sql(f'TRUNCATE analytics."{model["alias"]}"; INSERT INTO analytics."{model["alias"]}" {self.whole(model)}')
             elif model["config"]["materialized"] == "materialized_view":
                 self.sql(f'REFRESH MATERIALIZED VIEW analytics.{model["name"]}')
 
     def tables(self):
-        return [model["name"] for model in self.models
+        return [model["alias"] for model in self.models
                 if model["config"]["materialized"] in KINDS and model["name"] not in ("stg_flights", "metricflow_time_spine")]
 
     def differing(self):
@@ -85,8 +89,8 @@ class Cascade(PostgresFlow):
         self.sql("DROP SCHEMA IF EXISTS scratch CASCADE")
         self.build("scratch")
         return sorted(name for name in self.tables() if self.value(
-            f"SELECT count(*) FROM ((TABLE analytics.{name} EXCEPT ALL TABLE scratch.{name}) UNION ALL "
-            f"(TABLE scratch.{name} EXCEPT ALL TABLE analytics.{name})) AS d"))
+            f'SELECT count(*) FROM ((TABLE analytics."{name}" EXCEPT ALL TABLE scratch."{name}") UNION ALL '
+            f'(TABLE scratch."{name}" EXCEPT ALL TABLE analytics."{name}")) AS d'))
 
     def step(self, document, name):
         return next(step for step in document["steps"] if step["name"].split(".")[-1] == name)
@@ -174,6 +178,39 @@ class Cascade(PostgresFlow):
         self.assertEqual({step["command"] for step in told.values()},
                          {"dbt run --full-refresh --select airport_days",
                           "dbt run --select carrier_days --event-time-start 2013-02-03 --event-time-end 2013-02-25"})
+
+    def test_what_dbt_says_of_a_model_decides(self):
+        """What it cannot be told, dates that it does not make, names that it does not know a model by, columns that a table
+        has not got."""
+        (self.folder / "fix.yaml").write_text(DELAYS.replace("{avg_dep_delay: cancelled > 0}", '["*"]'), encoding="utf-8")
+        self.swapped("fix.yaml")
+        self.sql("ALTER TABLE analytics.flight_counts DROP COLUMN cancelled")
+        result = self.tidegate("cascade", "--dry-run", "--json", "fix.yaml").json
+        steps = {step["name"]: step for step in result["steps"]}
+        self.assertEqual([steps[f"analytics.{name}"]["command"] for name in ("carrier_ranks_v1", "carrier ranks")],
+                         ["dbt run --select carrier_ranks.v1", "dbt run --select carrier_ranks.v2"])
+        kept = steps["analytics.origin_counts"]
+        self.assertEqual((kept["act"], kept.get("command")), ("hand", None))
+        self.assertIn("full_refresh: false", kept["why"])
+        self.assertIn("range: 2013-02..2013-02", steps["analytics.carrier_months"]["draft"])
+        counts = steps["analytics.flight_counts"]["draft"]
+        self.assertIn('SELECT "flight_date", "flights" FROM (', counts)
+        self.assertIn("# Its SQL gives what the table has no column for: cancelled", counts)
+        (self.folder / "counts.yaml").write_text(counts, encoding="utf-8")
+        self.plan("counts.yaml")
+        # A month that its job does not make is not made by the cascade either; but what is there is made right.
+        manifest = self.folder / "target" / "manifest.json"
+        text = manifest.read_text(encoding="utf-8")
+        manifest.write_text(text.replace('"begin":"2013-02-01T', '"begin":"2013-03-01T'), encoding="utf-8")
+        draft = self.step(self.tidegate("cascade", "--dry-run", "--json", "fix.yaml").json, "carrier_months")["draft"]
+        self.assertIn("range: 2013-02..2013-02", draft)
+        self.sql("DELETE FROM analytics.carrier_months WHERE month < '2013-03-01'")
+        draft = self.step(self.tidegate("cascade", "--dry-run", "--json", "fix.yaml").json, "carrier_months")["draft"]
+        self.assertIn("from 2013-03-01T00:00:00 on", draft)
+        # dbt takes whole days: a month is no time to it.
+        manifest.write_text(re.sub(r"(carrier_months)\.sql", r"\1.py", text), encoding="utf-8")
+        self.assertEqual(self.step(self.tidegate("cascade", "--dry-run", "--json", "fix.yaml").json, "carrier_months")["command"],
+                         "dbt run --select carrier_months --event-time-start 2013-02-01 --event-time-end 2013-03-01")
 
     def test_what_cannot_be_is_refused(self):
         self.plan("fix.yaml")

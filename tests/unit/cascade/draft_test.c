@@ -45,7 +45,7 @@ static void set_scene(Scene *scene, const char *name) {
   scene->step =
       (CascadeStep){.node = &scene->node, .table = name, .query.sql = "SELECT day, id\r\nFROM daily\n\nWHERE 1"};
   scene->cascade = (Cascade){.steps = &scene->step, .n = 1, .parent = &scene->plan, .record = &scene->record};
-  scene->child = (CascadeChild){&scene->shape, &scene->spec};
+  scene->child = (CascadeChild){.shape = &scene->shape, .spec = &scene->spec};
 }
 
 static const char *draft(Scene *scene) {
@@ -135,7 +135,13 @@ static void a_change_by_hand_is_seen(void **state) {
 static void a_file_has_a_plain_name(void **state) {
   Scene scene;
   set_scene(&scene, "../a b/.c\"");
-  assert_string_equal(cascade_file_name(&scene.arena, &scene.step), "_._a_b_.c_.yaml");
+  const char *odd = cascade_file_name(&scene.arena, &scene.step);
+  assert_memory_equal(odd, "_._a_b_.c_-", 11);
+  assert_int_equal(strspn(odd, "abcdefghijklmnopqrstuvwxyz0123456789._-"), strlen(odd));
+  scene.node.name = "../a b/_c\"";
+  assert_string_not_equal(cascade_file_name(&scene.arena, &scene.step), odd);
+  scene.node.name = "analytics.airport_days";
+  assert_string_equal(cascade_file_name(&scene.arena, &scene.step), "analytics.airport_days.yaml");
   arena_release(&scene.arena);
 }
 
