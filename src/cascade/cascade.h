@@ -71,6 +71,7 @@ const char *cascade_detail(Arena *arena, const CascadeStep *step, const char *ho
 typedef struct CascadeChild {
   const Shape *shape; /* its columns and its date column with the kind of dates */
   const Spec *spec;   /* what tidegate.yaml says of it */
+  bool keyed;         /* by the table itself */
   const char *begin;  /* the first date that its job makes, as the manifest says it; NULL: not said */
   const char *columns,
       *surplus; /* those of its SQL that the table has, as SQL, and the others; NULL: all are its own */
@@ -91,8 +92,12 @@ bool cascade_range(Arena *arena, Engine *engine, const CascadeStep *step, const 
 bool cascade_control(Arena *arena, Engine *engine, const CascadeChild *child, DateRange range, DateRange *ret,
                      Error *err);
 
-/* The child's spec as text. control from == to, or the child is handed to its tool: none. Its first line says whose
- * draft it is and holds a sum of the rest. */
+/* Has it a key that the plan will find: a primary key, or a unique index whose columns are never NULL? */
+bool cascade_keyed(const TableFacts *table);
+
+/* The child's spec as text. control from == to: none. A child that is handed to its tool has its control dates in the
+ * range, where nothing may change, if it has a key. Its first line says whose draft it is and holds a sum of the rest.
+ */
 const char *cascade_draft(Arena *arena, const Cascade *cascade, const CascadeStep *step, const CascadeChild *child,
                           DateRange range, DateRange control);
 /* Did a person change this draft? */

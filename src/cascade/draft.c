@@ -84,15 +84,62 @@ static const char *recompute_of(Arena *arena, const CascadeStep *step, const Cas
   return sql_fill(arena, sql_draft_recompute_by_place, "query", query->sql, "date", date, "columns", columns, NULL);
 }
 
-/* By the tool that writes it in place nothing can be made again beside it, so there are no control dates. */
+/* A date as SQL compares the column with it, in both dialects. */
+static const char *bound_of(Arena *arena, const Shape *shape, Instant at) {
+  const char *type = shape->columns[shape->date].type;
+  DateBound bound = datecodec_bound(&shape->codec, at);
+  if (bound.type == BOUND_INT) return arena_printf(arena, "%" PRId64, bound.integer);
+  if (bound.type == BOUND_REAL) return arena_printf(arena, "%.17g", bound.real);
+  bool zoned = type != NULL && (strstr(type, "with time zone") != NULL || strncmp(type, "timestamptz", 11) == 0);
+  const char *zone = !zoned ? "" : strlen(bound.text) > 10 ? "+00" : " 00:00+00";
+  return sql_literal(arena, arena_printf(arena, "%s%s", bound.text, zone));
+}
+
+/* Its control dates cannot be made beside production: they are in the range, written by the tool too, and nothing of
+ * them may change. */
+static void put_scope(Buf *out, Arena *arena, const CascadeChild *child, DateRange range, DateRange control) {
+  static const char *const kinds[] = {"  \"*\"", "  new rows", "  vanished rows"};
+  const Shape *shape = child->shape;
+  const char *date = sql_ident(arena, shape->columns[shape->date].name);
+  bool behind = control.from >= range.to;
+  const char *wrong = arena_printf(arena, "%s %s %s", date,
+                                   behind ? "<" : ">=", bound_of(arena, shape, behind ? range.to : range.from));
+  put_range(out, "# Control: its tool writes these dates as well, and they must come out as they are", &shape->codec,
+            control);
+  buf_puts(out, "changes:\n");
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) put_text(out, kinds[i], wrong);
+}
+
 static void put_tool(Buf *out, const CascadeStep *step) {
   buf_puts(out,
-           "# Its own tool writes it in place, over a snapshot. What proves it: the checks, and that the dates of the\n"
-           "# other batches and all rows beside the range stay as they are.\n"
-           "changes: [\"*\", new rows, vanished rows]\n"
+           "# Its own tool writes it in place, over a snapshot; what does not pass is put back.\n"
            "recompute:\n"
            "  shell: yes\n  ");
   put_text(out, "command", step->line);
+}
+
+static bool has_key(const CascadeChild *child, const char *key) {
+  return child->keyed || key != NULL || child->spec->key.n > 0;
+}
+
+/* What a child of its own tool is held against. */
+static void put_evidence(Buf *out, Arena *arena, const CascadeChild *child, const char *key, DateRange range,
+                         DateRange control) {
+  if (control.from < control.to && has_key(child, key)) {
+    put_scope(out, arena, child, range, control);
+    return;
+  }
+  buf_printf(out, "# No control dates: %s. A range that is too short is not seen.\n",
+             has_key(child, key) ? "there are none beside its range" : "without a key no row can be held against them");
+  buf_puts(out, "changes: [\"*\", new rows, vanished rows]\n");
+}
+
+/* The dates that its tool writes: the wrong ones, and those of control beside them. */
+static DateRange written_range(const CascadeStep *step, const CascadeChild *child, const char *key, DateRange range,
+                               DateRange control) {
+  if (step->line == NULL || control.from >= control.to || !has_key(child, key)) return range;
+  return (DateRange){control.from < range.from ? control.from : range.from,
+                     control.to > range.to ? control.to : range.to};
 }
 
 static void put_reasons(Buf *out, Arena *arena, const Cascade *cascade, const CascadeStep *step) {
@@ -131,17 +178,19 @@ const char *cascade_draft(Arena *arena, const Cascade *cascade, const CascadeSte
   put_text(&out, "follows", cascade->record->id);
   put_text(&out, "target", step->table);
   put_database(&out, cascade);
-  put_range(&out, "range", codec, range);
+  put_range(&out, "range", codec, written_range(step, child, key, range, control));
   if (step->line == NULL && control.from < control.to) put_range(&out, "control", codec, control);
   put_reasons(&out, arena, cascade, step);
   if (child->spec->date_column.text == NULL) put_text(&out, "date_column", date);
   if (child->spec->grain.text == NULL && codec->grain != GRAIN_DAY)
     buf_printf(&out, "grain: %s\n", grain_name(codec->grain));
   if (key != NULL) buf_printf(&out, "key: %s\n", key);
-  if (step->line != NULL)
+  if (step->line != NULL) {
+    put_evidence(&out, arena, child, key, range, control);
     put_tool(&out, step);
-  else
+  } else {
     put_block(&out, "recompute", recompute_of(arena, step, child));
+  }
   sum_of(buf_text(&out), sum);
   return arena_printf(arena, "%s%s (%s). Change what is not right: a changed draft is kept.\n%s", mark,
                       cascade->record->id, sum, buf_text(&out));

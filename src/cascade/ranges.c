@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "cascade/cascade.h"
 
@@ -38,6 +39,24 @@ static bool find_rows(Arena *arena, Engine *engine, const Shape *shape, DateRang
     if (end > ret->to) ret->to = end;
   }
   return true;
+}
+
+static bool never_null(const TableFacts *table, const char *column) {
+  for (size_t i = 0; i < table->n_columns; i++)
+    if (strcmp(table->columns[i].name, column) == 0) return table->columns[i].not_null;
+  return false;
+}
+
+bool cascade_keyed(const TableFacts *table) {
+  for (size_t i = 0; i < table->n_columns; i++)
+    if (table->columns[i].primary > 0) return true;
+  for (size_t i = 0; i < table->n_indexes; i++) {
+    const IndexFacts *index = &table->indexes[i];
+    bool fits = index->unique && !index->partial && !index->expression && index->n > 0;
+    for (size_t k = 0; k < index->n && fits; k++) fits = never_null(table, index->columns[k]);
+    if (fits) return true;
+  }
+  return false;
 }
 
 /* Its job makes no dates before `begin`, unless somebody told it others: then they are there. */

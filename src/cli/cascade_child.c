@@ -64,11 +64,14 @@ bool child_draft(Session *session, const Cascade *cascade, const CascadeStep *st
     *ret_text = there;
     return true;
   }
+  TableFacts table;
   if (!cascade_child_spec(arena, &session->record, step->table, &spec, err) ||
-      !child_shape(session, step, &spec, &shape, err))
+      !child_shape(session, step, &spec, &shape, err) ||
+      !session->engine->ops->describe_table(session->engine, arena, step->table, &table, err))
     return false;
   CascadeChild child = {.shape = &shape, .spec = &spec};
   child.begin = graph_at(session->plan.radius.graph, step->node->id)->begin;
+  child.keyed = cascade_keyed(&table);
   cascade_columns(arena, session->engine, step, &child);
   if (!cascade_range(arena, session->engine, step, &child, &range, err) ||
       !cascade_control(arena, session->engine, &child, range, &control, err))
@@ -196,6 +199,14 @@ static bool run_tool(Session *child, const CascadeStep *step, bool wait, Error *
   bool ok = take_snapshot(child, line, &how.run, err) &&
             run_in_place(&child->arena, child->engine, &child->record, &child->plan, &how, &result, err);
   progress_end(&progress);
+  if (!ok && err->code == ERR_HELD && child->plan.n_scope > 0 && child->plan.scope[0].where != NULL)
+    return error_hint(
+        err,
+        "%s. If dates beside those that are wrong came out otherwise: are rows of %s made from more dates "
+        "than is known? Then say it in tidegate.yaml: lineage: {overrides: {%s: {window: DATES}}}. Does "
+        "its tool write something anew each time, as a time of loading? Then add that column to `changes` "
+        "of the draft %s",
+        error_hint_text(err), step->node->name, step->node->name, child->record.spec_path);
   if (!ok && err->code == ERR_NO_CHANGE)
     return error_hint(err, "if %s was right already: tidegate cascade --done %s %s", step->node->name, step->node->name,
                       child->plan.spec.follows.text);

@@ -3,7 +3,7 @@ ones, and nothing else is touched. Where it was stopped, the same command goes o
 
 import signal
 
-from harness import COMMAND, DENIED, Flow, main, wait_until
+from harness import COMMAND, DENIED, HELD, Flow, main, wait_until
 
 SQL = {
     "airport_days": """
@@ -158,8 +158,19 @@ class Cascade(Flow):
 
     def test_what_only_its_own_tool_can_make_is_handed_to_it(self):
         """Over a snapshot; put back when the tool fails, and then nothing further is done; carried on when killed."""
-        self.hand_over()
+        pipeline = self.hand_over()
         before = self.content("rolling_week")
+        # A window that is too short: the dates right behind the range come out otherwise, and all is put back.
+        line = "targets: {rolling_week: {in_place: 'sh tool.sh {from} {to}'}}\n"
+        (self.folder / "tidegate.yaml").write_text(pipeline.replace("window: 6", "window: 2") + line, encoding="utf-8")
+        result = self.tidegate("cascade", "--yes", "fix.yaml", code=HELD)
+        self.assertIn("overrides: {rolling_week: {window: DATES}}", result.err)
+        draft = next(self.folder.glob("cascade-*/rolling_week.yaml")).read_text(encoding="utf-8")
+        self.assertIn("range: 2024-02-05..2024-02-29\n", draft)
+        self.assertIn("as they are: 2024-02-23..2024-02-29\n", draft)
+        self.assertEqual(self.content("rolling_week"), before)
+        (self.folder / "tidegate.yaml").write_text(pipeline + line, encoding="utf-8")
+        (self.folder / "told").unlink()
         (self.folder / "fail").touch()
         result = self.tidegate("cascade", "--yes", "fix.yaml", code=COMMAND)
         self.assertIn("the same tidegate cascade carries on", result.err)
@@ -175,7 +186,7 @@ class Cascade(Flow):
         self.assertIn(("rolling_week", "opened"), self.backfills())
         self.tidegate("cascade", "--yes", "fix.yaml")
         self.assertEqual(self.differing(), set())
-        self.assertEqual([state for target, state in self.backfills() if target == "rolling_week"], ["restored", "checked"])
+        self.assertEqual([state for target, state in self.backfills() if target == "rolling_week"], ["restored", "restored", "checked"])
         told = self.told()
         self.assertEqual(told[5], told[6], "what may be half written is written again, and nothing before it")
         again = self.tidegate("cascade", "--yes", "--json", "fix.yaml").json

@@ -79,7 +79,7 @@ static void a_draft_is_a_spec(void **state) {
   }
 }
 
-/* What is handed to its own tool has no control dates, and a command that any word may stand in. */
+/* What is handed to its own tool has its control dates in the range, and a command that any word may stand in. */
 static void a_draft_for_a_tool_is_a_spec(void **state) {
   static const char line[] = "dbt run --select \"a b\" --vars '{x: #1}' --event-time-start {from}\n| tee \\log";
   Scene scene;
@@ -94,8 +94,29 @@ static void a_draft_for_a_tool_is_a_spec(void **state) {
   assert_true(spec.recompute.shell);
   assert_int_equal(spec.recompute.command.n, 1);
   assert_string_equal(spec.recompute.command.items[0].text, line);
+  assert_string_equal(spec.range.text, "2013-02-01..2013-03-07");
   assert_int_equal(spec.n_changes, 3);
+  for (size_t i = 0; i < spec.n_changes; i++) assert_string_equal(spec.changes[i].where.text, "\"day\" < '2013-03-01'");
   assert_false(cascade_draft_edited(text));
+  arena_release(&scene.arena);
+}
+
+/* Without a key `changes` holds nothing against the control dates: they are not written then. */
+static void a_tool_without_a_key_has_no_control(void **state) {
+  Scene scene;
+  Spec spec;
+  Error err = {0};
+  set_scene(&scene, "weekly");
+  scene.columns[1].name = "other";
+  scene.step.query.sql = NULL;
+  scene.step.line = "make it";
+  const char *text = draft(&scene);
+  if (!spec_parse(&scene.arena, "draft.yaml", text, NULL, NULL, &spec, &err)) fail_msg("%s\n%s", err.message, text);
+  assert_string_equal(spec.range.text, "2013-02-01..2013-02-28");
+  assert_null(spec.changes[0].where.text);
+  assert_non_null(strstr(text, "# No control dates: without a key"));
+  scene.child.keyed = true;
+  assert_non_null(strstr(draft(&scene), "range: 2013-02-01..2013-03-07\n"));
   arena_release(&scene.arena);
 }
 
@@ -148,6 +169,7 @@ static void a_file_has_a_plain_name(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_draft_is_a_spec),
                                      cmocka_unit_test(a_draft_for_a_tool_is_a_spec),
+                                     cmocka_unit_test(a_tool_without_a_key_has_no_control),
                                      cmocka_unit_test(what_is_said_elsewhere_is_left_out),
                                      cmocka_unit_test(a_key_of_no_columns_is_left_out),
                                      cmocka_unit_test(a_change_by_hand_is_seen),
