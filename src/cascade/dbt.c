@@ -17,8 +17,7 @@ bool cascade_is_python(const GraphNode *node) {
 
 bool cascade_appends(const GraphNode *node) { return node->strategy != NULL && strcmp(node->strategy, "append") == 0; }
 
-/* A word as a shell reads it back. */
-static const char *shell_word(Arena *arena, const char *word) {
+const char *cascade_shell_word(Arena *arena, const char *word) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   BUF_SCOPED out = {0};
   if (*word != '\0' && word[strspn(word, plain)] == '\0') return word;
@@ -36,7 +35,7 @@ static const char *selector(Arena *arena, const GraphNode *node) {
     at = strchr(at, '.');
     if (at != NULL) at++;
   }
-  return shell_word(arena, at == NULL ? node->shown : at);
+  return cascade_shell_word(arena, at == NULL ? node->shown : at);
 }
 
 /* dbt takes whole days and times, no months. */

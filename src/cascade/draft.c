@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/hash.h"
-#include "cascade/cascade.h"
+#include "cascade/cascade_int.h"
 #include "cascade/cascade_sql.h"
 #include "engine/sql_text.h"
 
@@ -185,6 +185,7 @@ const char *cascade_draft(Arena *arena, const Cascade *cascade, const CascadeSte
   if (child->spec->grain.text == NULL && codec->grain != GRAIN_DAY)
     buf_printf(&out, "grain: %s\n", grain_name(codec->grain));
   if (key != NULL) buf_printf(&out, "key: %s\n", key);
+  cascade_put_checks(&out, arena, child);
   if (step->line != NULL) {
     put_evidence(&out, arena, child, key, range, control);
     put_tool(&out, step);

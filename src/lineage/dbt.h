@@ -1,7 +1,7 @@
 #ifndef TIDEGATE_LINEAGE_DBT_H
 #define TIDEGATE_LINEAGE_DBT_H
 
-#include "lineage/graph.h"
+#include "lineage/lineage.h"
 
 /* dbt's artefacts: manifest.json of versions 4 to 12 (dbt 1.0 and later), and catalog.json. */
 
@@ -13,6 +13,9 @@ void dbt_read_catalog(Graph *graph, const char *path);
 
 /* The compiled SQL that a manifest holds at that place; NULL when the file is another by now, or there is none. */
 const char *dbt_compiled(Arena *arena, const GraphSource *source, const GraphNode *node);
+
+/* The tests that dbt has of a model's rows, as its manifest says them. */
+void dbt_tests(Arena *arena, const Graph *graph, NodeId model, const LineageTest **ret, size_t *ret_n);
 
 /* The file meant by a path that may be a project's or a target's folder. */
 const char *dbt_artefact(Arena *arena, const char *path, const char *name);

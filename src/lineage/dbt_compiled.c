@@ -3,8 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lineage/dbt.h"
-#include "lineage/json_file.h"
+#include "lineage/dbt_int.h"
 
 /* Of 100,000 compiled models a few are wanted: each is read again from where it stands in the file. */
 
@@ -34,18 +33,25 @@ static const char *unescape(Arena *arena, const char *slice, size_t n) {
   return ok ? found.text : NULL;
 }
 
-const char *dbt_compiled(Arena *arena, const GraphSource *source, const GraphNode *node) {
+char *dbt_slice(const GraphSource *source, int64_t at, int64_t length) {
   enum { LONGEST = 64 * 1024 * 1024 };
-  if (node->compiled_length <= 0 || node->compiled_length > LONGEST || source->path == NULL ||
-      json_file_stamp(source->path) != source->stamp)
+  if (length <= 0 || length > LONGEST || source->path == NULL || json_file_stamp(source->path) != source->stamp)
     return NULL;
   int fd = open(source->path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return NULL;
-  char *slice = malloc((size_t)node->compiled_length);
+  char *slice = malloc((size_t)length + 1);
   if (slice == NULL) error_out_of_memory();
-  ssize_t n = pread(fd, slice, (size_t)node->compiled_length, node->compiled_at);
+  ssize_t n = pread(fd, slice, (size_t)length, at);
   close(fd);
-  const char *text = n == node->compiled_length ? unescape(arena, slice, (size_t)n) : NULL;
+  slice[length] = '\0';
+  if (n == length) return slice;
+  free(slice);
+  return NULL;
+}
+
+const char *dbt_compiled(Arena *arena, const GraphSource *source, const GraphNode *node) {
+  char *slice = dbt_slice(source, node->compiled_at, node->compiled_length);
+  const char *text = slice == NULL ? NULL : unescape(arena, slice, (size_t)node->compiled_length);
   free(slice);
   return text;
 }

@@ -49,6 +49,7 @@ typedef struct DbtNode {
   size_t n_parents, room;
   bool exports, never_whole;
   int64_t compiled_from, compiled_to;
+  int64_t from, to; /* the whole of it in the file */
 } DbtNode;
 
 typedef struct DbtReading {
@@ -68,5 +69,8 @@ void dbt_node_done(DbtReading *reading);
 void dbt_node_clear(DbtNode *node);
 /* A text of the node, NULL when there is none. */
 const char *dbt_node_text(const DbtNode *node, DbtField field);
+
+/* dbt_compiled.c: a piece of a source's file, to be freed; NULL when the file is another by now. */
+char *dbt_slice(const GraphSource *source, int64_t at, int64_t length);
 
 #endif

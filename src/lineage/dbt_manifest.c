@@ -223,6 +223,7 @@ static int on_map(void *context) {
   if (manifest->file.depth == manifest->base) {
     manifest->field = manifest->inner = DBT_OTHER;
     dbt_node_clear(&manifest->reading.node);
+    manifest->reading.node.from = json_file_at(&manifest->file) - 1;
   } else if (manifest->file.depth == manifest->base + 1) {
     manifest->inner = DBT_OTHER;
   } else if (manifest->file.depth == manifest->base + 2 && manifest->field == DBT_EXPORTS) {
@@ -234,8 +235,10 @@ static int on_map(void *context) {
 static int on_map_end(void *context) {
   Manifest *manifest = context;
   manifest->file.depth--;
-  if (in_nodes(manifest) && manifest->file.depth == manifest->base - 1 && manifest->file.depth >= 2)
+  if (in_nodes(manifest) && manifest->file.depth == manifest->base - 1 && manifest->file.depth >= 2) {
+    manifest->reading.node.to = json_file_at(&manifest->file);
     dbt_node_done(&manifest->reading);
+  }
   return 1;
 }
 

@@ -111,6 +111,9 @@ static void fill(DbtReading *reading, GraphNode *facts, const char *kind) {
   facts->compiled_at = node->compiled_from;
   facts->compiled_length = node->compiled_to - node->compiled_from;
   facts->compiled_source = (int)reading->source;
+  if (strcmp(kind, "test") != 0) return;
+  facts->test_at = node->from;
+  facts->test_length = node->to - node->from;
 }
 
 /* Nodes that other nodes name may never be described: of a package that is not here. Their id says what they are. */

@@ -54,6 +54,7 @@ typedef struct GraphNode {
   Instant at;             /* when its newest source was made, or the run that wrote it; 0: not known */
   uint64_t sources;       /* bit i: source i knows it */
   int64_t compiled_at, compiled_length; /* where the reader's file holds its compiled SQL, still escaped; 0: nowhere */
+  int64_t test_at, test_length;         /* of a test of dbt's: where all that its manifest says of it stands */
   int compiled_source;
 } GraphNode;
 

@@ -187,6 +187,8 @@ static void merge_node(GraphNode *node, const GraphNode *more) {
     node->compiled_length = more->compiled_length;
     node->compiled_source = more->compiled_source;
   }
+  TAKE(test_at);
+  TAKE(test_length);
   TAKE(shown);
   TAKE(needs);
   if (over ? more->file != NULL : node->file == NULL) node->line = more->line;

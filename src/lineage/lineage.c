@@ -53,6 +53,10 @@ const char *lineage_compiled(Arena *arena, const Graph *graph, NodeId node) {
   return facts->compiled_length > 0 ? dbt_compiled(arena, &sources[facts->compiled_source], facts) : facts->sql;
 }
 
+void lineage_tests(Arena *arena, const Graph *graph, NodeId model, const LineageTest **ret, size_t *ret_n) {
+  dbt_tests(arena, graph, model, ret, ret_n);
+}
+
 bool lineage_blast_radius(Arena *arena, Engine *engine, const LineageAsk *ask, const Spec *spec, BlastRadius *ret,
                           Error *err) {
   const Graph *graph;

@@ -87,4 +87,20 @@ GraphName lineage_relation(Arena *arena, const Engine *engine, const char *text)
  * is another by now. */
 const char *lineage_compiled(Arena *arena, const Graph *graph, NodeId node);
 
+/* A test that dbt has of a model's rows. */
+typedef struct LineageTest {
+  const char *name; /* as `dbt test --select` knows it */
+  const char *kind; /* not_null, unique, accepted_values or relationships; NULL: none of them, or `why` */
+  const char *why;  /* why it says less than that every row must pass, as the end of "it …"; NULL: it says that */
+  const char *column;
+  const char *const *values; /* of accepted_values, as dbt writes them between quotes, or bare */
+  size_t n;
+  bool bare;
+  NodeId to; /* of relationships: the model that must have the value, in its column `field` */
+  const char *field;
+} LineageTest;
+
+/* The tests of a model; none of a node that dbt does not know. Everything in the arena. */
+void lineage_tests(Arena *arena, const Graph *graph, NodeId model, const LineageTest **ret, size_t *ret_n);
+
 #endif

@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 from backfills import DELAYS, OVERRIDES
-from harness import DENIED, INCOMPLETE, NOT_FOUND, STATE, USAGE, main
+from harness import DENIED, HELD, INCOMPLETE, NOT_FOUND, STATE, USAGE, main
 from postgres_harness import PostgresFlow
 
 MANIFEST = Path(__file__).resolve().parents[1] / "data" / "dbt" / "1.12" / "manifest.json.xz"
@@ -198,6 +198,11 @@ class Cascade(PostgresFlow):
         self.assertIn("# Its SQL gives what the table has no column for: cancelled", counts)
         (self.folder / "counts.yaml").write_text(counts, encoding="utf-8")
         self.plan("counts.yaml")
+        # Its own tests are checks, where they say as much.
+        self.assertIn("\"\\\"origin\\\" IN ('EWR', 'JFK', 'LGA')\" # dbt's test accepted_values", steps["analytics.airport_days"]["draft"])
+        self.assertIn("airport_days_flights, which looks only where", steps["analytics.airport_days"]["draft"])
+        self.assertIn('IN (SELECT \\"origin\\" FROM \\"analytics\\".\\"airport_days\\"', steps["analytics.rolling_week"]["draft"])
+        self.assertIn('"count(\\"flight_date\\") = count(DISTINCT', steps["analytics.delay_to_date"]["draft"])
         # A month that its job does not make is not made by the cascade either; but what is there is made right.
         manifest = self.folder / "target" / "manifest.json"
         text = manifest.read_text(encoding="utf-8")
@@ -211,6 +216,11 @@ class Cascade(PostgresFlow):
         manifest.write_text(re.sub(r"(carrier_months)\.sql", r"\1.py", text), encoding="utf-8")
         self.assertEqual(self.step(self.tidegate("cascade", "--dry-run", "--json", "fix.yaml").json, "carrier_months")["command"],
                          "dbt run --select carrier_months --event-time-start 2013-02-01 --event-time-end 2013-03-01")
+        # What does not pass dbt's tests is not published.
+        manifest.write_text(text.replace('"values":["EWR","JFK","LGA"]', '"values":["EWR","JFK"]'), encoding="utf-8")
+        before = self.versions("airport_days")
+        self.assertIn("origin", self.tidegate("cascade", "--yes", "fix.yaml", code=HELD).err)
+        self.assertEqual(self.versions("airport_days"), before)
 
     def test_what_cannot_be_is_refused(self):
         self.plan("fix.yaml")

@@ -46,6 +46,9 @@ static void check_graph(Arena *arena, const Graph *graph) {
     require(facts->shown != NULL, "a name to show");
     if (facts->compiled_length > 0) dbt_compiled(arena, &sources[facts->compiled_source], facts);
     if (node < WALKED) check_walk(arena, graph, node);
+    const LineageTest *tests;
+    size_t n_tests;
+    lineage_tests(arena, graph, node, &tests, &n_tests);
   }
   if (graph_count(graph) == 0) return;
   BlastRadius radius;

@@ -101,6 +101,33 @@ static void a_draft_for_a_tool_is_a_spec(void **state) {
   arena_release(&scene.arena);
 }
 
+/* A list of the draft's own would take the place of tidegate.yaml's: that one's stand in it. */
+static void tests_of_dbt_are_checks(void **state) {
+  static const CascadeCheck checks[] = {{.name = "a_\n\"b", .sql = "\"id\" IN ('#', '\"')"},
+                                        {.name = "c", .sql = "count(id) = count(DISTINCT id)", .total = true},
+                                        {.name = "d e", .why = "only\nwarns"}};
+  Scene scene;
+  Spec spec;
+  Error err = {0};
+  SpecText own = {.text = "id > 0"};
+  set_scene(&scene, "weekly");
+  scene.spec.row_checks = (SpecTexts){&own, 1};
+  scene.child.checks = checks;
+  scene.child.n_checks = 3;
+  const char *text = draft(&scene);
+  if (!spec_parse(&scene.arena, "draft.yaml", text, NULL, NULL, &spec, &err)) fail_msg("%s\n%s", err.message, text);
+  assert_int_equal(spec.row_checks.n, 2);
+  assert_string_equal(spec.row_checks.items[0].text, "id > 0");
+  assert_string_equal(spec.row_checks.items[1].text, checks[0].sql);
+  assert_int_equal(spec.total_checks.n, 1);
+  assert_string_equal(spec.total_checks.items[0].text, checks[1].sql);
+  assert_non_null(strstr(text, "\n# Not held against dbt's test d e, which only warns: dbt test --select 'd e'\n"));
+  scene.child.checks = checks + 2;
+  scene.child.n_checks = 1;
+  assert_null(strstr(draft(&scene), "\nchecks:"));
+  arena_release(&scene.arena);
+}
+
 /* Without a key `changes` holds nothing against the control dates: they are not written then. */
 static void a_tool_without_a_key_has_no_control(void **state) {
   Scene scene;
@@ -170,6 +197,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_draft_is_a_spec),
                                      cmocka_unit_test(a_draft_for_a_tool_is_a_spec),
                                      cmocka_unit_test(a_tool_without_a_key_has_no_control),
+                                     cmocka_unit_test(tests_of_dbt_are_checks),
                                      cmocka_unit_test(what_is_said_elsewhere_is_left_out),
                                      cmocka_unit_test(a_key_of_no_columns_is_left_out),
                                      cmocka_unit_test(a_change_by_hand_is_seen),

@@ -141,6 +141,73 @@ static void what_newer_versions_know_is_read(void **state) {
   end(&scene);
 }
 
+static const LineageTest *tests_of(Scene *scene, const char *id, size_t n) {
+  const LineageTest *tests;
+  size_t found;
+  lineage_tests(&scene->arena, scene->graph, find_id(scene->graph, "dbt", id), &tests, &found);
+  if (found != n) fail_msg("%s has %zu tests, not %zu", id, found, n);
+  return tests;
+}
+
+static const LineageTest *of_kind(const LineageTest *tests, size_t n, const char *kind, const char *column) {
+  for (size_t i = 0; i < n; i++)
+    if (tests[i].kind != NULL && strcmp(tests[i].kind, kind) == 0 && strcmp(tests[i].column, column) == 0)
+      return &tests[i];
+  fail_msg("no test %s of %s", kind, column);
+  return NULL;
+}
+
+static void tests_of_a_model_are_read(void **state) {
+  for (int minor = 0; minor <= 12; minor++) {
+    Scene scene;
+    begin(&scene);
+    unpack(&scene, arena_printf(&scene.arena, "1.%d/manifest.json.xz", minor));
+    dbt_read_manifest(scene.graph, scene.path);
+    graph_finish(scene.graph);
+    const LineageTest *tests = tests_of(&scene, "model.flights.daily_delays", 2);
+    assert_null(of_kind(tests, 2, "not_null", "flight_date")->why);
+    const LineageTest *relation = of_kind(tests, 2, "relationships", "carrier");
+    assert_int_equal(relation->to, find_id(scene.graph, "dbt", "seed.flights.carriers"));
+    assert_string_equal(relation->field, "carrier");
+    assert_null(relation->why);
+    tests_of(&scene, "seed.flights.carriers", 0);
+    tests_of(&scene, "source.flights.raw.flights", 0);
+    tests_of(&scene, "model.flights.worst_days", 0); /* a unit test says nothing of rows */
+    const LineageTest *alone = tests_of(&scene, "model.flights.airport_days", minor == 12 ? 5 : 1);
+    for (size_t i = 0; i < (minor == 12 ? 5 : 1); i++)
+      if (strcmp(alone[i].name, "no_negative_flights") == 0) assert_null(alone[i].kind);
+    end(&scene);
+  }
+}
+
+/* What says less than that no row may fail is no such test. */
+static void what_a_test_leaves_out_is_read(void **state) {
+  Scene scene;
+  begin(&scene);
+  unpack(&scene, "1.12/manifest.json.xz");
+  dbt_read_manifest(scene.graph, scene.path);
+  graph_finish(scene.graph);
+  const LineageTest *tests = tests_of(&scene, "model.flights.airport_days", 5);
+  const LineageTest *values = of_kind(tests, 5, "accepted_values", "origin");
+  assert_int_equal(values->n, 3);
+  assert_string_equal(values->values[2], "LGA");
+  assert_false(values->bare);
+  assert_null(values->why);
+  values = of_kind(tests, 5, "accepted_values", "flights");
+  assert_string_equal(values->values[0], "0");
+  assert_true(values->bare);
+  assert_string_equal(values->why, "fails only if > 100000");
+  assert_string_equal(of_kind(tests, 5, "not_null", "flights")->why, "looks only where flight_date >= '2013-01-01'");
+  tests = tests_of(&scene, "model.flights.rolling_week", 2);
+  assert_string_equal(of_kind(tests, 2, "not_null", "avg_dep_delay")->why, "only warns");
+  assert_int_equal(of_kind(tests, 2, "relationships", "origin")->to,
+                   find_id(scene.graph, "dbt", "model.flights.airport_days"));
+  of_kind(tests_of(&scene, "model.flights.delay_to_date", 1), 1, "unique", "flight_date");
+  write_text(&scene, "{}", 2); /* another file by now */
+  tests_of(&scene, "model.flights.daily_delays", 0);
+  end(&scene);
+}
+
 /* Whatever its strategy is called: dbt 1.12 gave an ordinary run of carrier_counts its last date twice. */
 static void what_has_no_key_is_appended(void **state) {
   Scene scene;
@@ -367,6 +434,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_version_of_dbt_is_read),
       cmocka_unit_test(what_newer_versions_know_is_read),
+      cmocka_unit_test(tests_of_a_model_are_read),
+      cmocka_unit_test(what_a_test_leaves_out_is_read),
       cmocka_unit_test(what_has_no_key_is_appended),
       cmocka_unit_test(sql_of_a_later_run_tells_no_dates),
       cmocka_unit_test(compiled_sql_is_read_at_need),
