@@ -9,12 +9,15 @@ import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import quote
 
 from airflow_harness import PATIENCE, AirflowFlow, script
 from browser import Browser
 from harness import BINARY, main, wait_until
 
 CLOSED = "could not judge this"
+# What REST answers then; the page shows what stands in an answer of this status.
+DENIED = 470
 # What stands in the place of the program: one that says yes, one that never answers, one that dies.
 YES = """#!/bin/sh
 cat >>"$(dirname "$0")/asked"; echo >>"$(dirname "$0")/asked"
@@ -173,7 +176,7 @@ class Gate3(Gated):
         for method, path, body in [*paths, ("POST", "/assets/1/materialize", {})]:
             with self.subTest(f"{method} {path}"):
                 status, answer = self.curl(method, path, body)
-                self.assertEqual(status, 403, answer)
+                self.assertEqual(status, DENIED, answer)
                 self.assertIn("DENIED", answer["detail"])
                 self.assertIn("Tidegate stopped this before it ran", answer["detail"])
         self.assertEqual(self.state(), before)
@@ -191,14 +194,14 @@ class Gate3(Gated):
         self.pipeline()
         body = {"dag_id": "utc", "from_date": "2024-01-10T00:00:00Z", "to_date": "2024-01-12T23:00:00Z"}
         status, answer = self.curl("POST", "/backfills", body | {"to_date": "2024-01-13T00:00:00Z"})
-        self.assertEqual((status, "no plan" in answer["detail"]), (403, True), answer)
+        self.assertEqual((status, "no plan" in answer["detail"]), (DENIED, True), answer)
         status, answer = self.curl("POST", "/backfills", body)
         self.assertEqual(status, 200, answer)
         self.assertEqual(self.meta("SELECT count(*) FROM dag_run WHERE dag_id = 'utc' AND run_type = 'backfill'"
                                    " AND logical_date < '2025-01-01'"), [(3,)])
         self.assertEqual(self.curl("PUT", f"/backfills/{answer['id']}/cancel")[0], 200)
         status, answer = self.curl("POST", "/backfills", body)
-        self.assertEqual((status, "tidegate check" in answer["detail"]), (403, True), answer)
+        self.assertEqual((status, "tidegate check" in answer["detail"]), (DENIED, True), answer)
         log = subprocess.run([BINARY, "gate", "log", "--json"], cwd=self.place, stdout=subprocess.PIPE, check=True, timeout=PATIENCE)
         self.assertEqual([(line["verdict"], line["place"], line["who"]) for line in json.loads(log.stdout)["verdicts"]][:3],
                          [("deny", "airflow", "admin"), ("allow", "airflow", "admin"), ("deny", "airflow", "admin")])
@@ -253,12 +256,12 @@ class Gate3(Gated):
             with self.subTest(words):
                 self.program(program)
                 status, answer = self.curl("POST", "/backfills", body)
-                self.assertEqual(status, 403, answer)
+                self.assertEqual(status, DENIED, answer)
                 self.assertIn(CLOSED, answer["detail"])
                 self.assertIn(words, answer["detail"])
                 self.assertEqual(self.curl("GET", "/dags/berlin")[0], 200)
         status, answer = self.curl("POST", "/backfills", body | {"dag_run_conf": {"x": "y" * 1100000}})
-        self.assertEqual((status, "1024 KiB" in answer["detail"]), (403, True))
+        self.assertEqual((status, "1024 KiB" in answer["detail"]), (DENIED, True))
         self.assertEqual(self.state(), before)
 
     def test_commands(self):
@@ -299,9 +302,18 @@ class Gate3(Gated):
         self.assertEqual(self.state(), before)
 
     def test_the_page_shows_why(self):
+        """In the dialog that starts a backfill, and in the notice where a run is marked."""
+        self.program(YES)
+        run = self.trigger("utc")  # it waits: its DAG is paused
+        self.program(BINARY)
         before = self.state()
         with Browser(height=1400) as page:
             self.sign_in(page)
+            page.open(f"{self.url}/dags/utc/runs/{quote(run)}")
+            page.bring("[data-testid=mark-run-as-failed]", "[data-testid=mark-run-as-button]")
+            page.click("[data-testid=mark-run-as-failed]")
+            page.click("[data-testid=mark-run-as-confirm]")
+            page.wait_text("Tidegate stopped this before it ran")
             page.open(f"{self.url}/dags/gated")
             page.bring("[role=dialog] label", "button", "Trigger Dag")
             page.click("[role=dialog] label", "Backfill")
@@ -326,7 +338,7 @@ class Gate3(Gated):
         page.type("input[name=username]", "admin")
         page.type("input[name=password]", self.password)
         page.click("button", "Sign in")
-        page.wait("location.pathname === '/' && document.body.innerText.includes('Dags')", "the first page")
+        page.wait("location.pathname === '/' && document.body?.innerText.includes('Dags')", "the first page")
 
     def choose(self, page, number, day):
         """One of the two dates: a person opens its field, types, and clicks beside it."""

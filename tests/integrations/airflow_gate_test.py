@@ -228,11 +228,11 @@ class Requests(Case):
 
     def test_denied(self):
         status, answer, seen = self.call("POST", "/api/v2/backfills", b'{"dag_id": "no"}')
-        self.assertEqual((status, seen), (403, []))
+        self.assertEqual((status, seen), (requests.DENIED, []))
         self.assertEqual(answer, {"detail": "DENY d 2024-01-01\n- no plan\n- no snapshot"})
 
     def test_ask_is_denied(self):
-        self.assertEqual(self.call("POST", "/api/v2/backfills", b'{"dag_id": "perhaps"}')[0], 403)
+        self.assertEqual(self.call("POST", "/api/v2/backfills", b'{"dag_id": "perhaps"}')[0], requests.DENIED)
 
     def test_allowed_with_the_same_body(self):
         body = json.dumps({"dag_id": "d", "conf": {"x": "ü" * 3000}}).encode()
@@ -255,7 +255,7 @@ class Requests(Case):
     def test_the_body_is_judged_as_airflow_reads_it(self):
         """A key twice: the last counts. And JSON may be UTF-16."""
         for body in (b'{"dag_id": "d", "dag_id": "no"}', '{"dag_id": "no"}'.encode("utf-16"), b'{"dag_id": "\\u006eo"}'):
-            self.assertEqual(self.call("POST", "/api/v2/backfills", body)[0], 403, body)
+            self.assertEqual(self.call("POST", "/api/v2/backfills", body)[0], requests.DENIED, body)
 
     def test_what_is_no_json(self):
         for body in (b"", b"\xff\xfe\x00", b"{", b"[" * 100000, b"no"):
@@ -264,7 +264,7 @@ class Requests(Case):
 
     def test_too_long(self):
         status, answer, seen = self.call("POST", "/api/v2/backfills", pieces=[b" " * 1000000] * 2)
-        self.assertEqual((status, seen), (403, []))
+        self.assertEqual((status, seen), (requests.DENIED, []))
         self.assertIn("1024 KiB", answer["detail"])
         self.assertEqual(self.asked(), [])
 
@@ -276,7 +276,7 @@ class Requests(Case):
         nowhere = gate.Gate(str(self.folder / "nowhere"))
         for method, path in (("GET", "/api/v2/backfills"), ("POST", "/api/v2/backfills/dry_run"), ("PATCH", "/api/v2/dags/d")):
             self.assertEqual(self.call(method, path, b'{"a": 1}', given=nowhere)[0], 200)
-        self.assertEqual(self.call("POST", "/api/v2/backfills", given=nowhere)[0], 403)
+        self.assertEqual(self.call("POST", "/api/v2/backfills", given=nowhere)[0], requests.DENIED)
 
     def test_other_than_http(self):
         seen = []

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from . import settings_file
 from .gate import CLOSED, Gate, from_airflow
+from .requests import DENIED
 
 # No DAG has this name, and the range is long past: nothing happens when it is not blocked.
 DAG, FIRST, LAST = "tidegate_canary", "2001-01-01", "2001-01-02"
@@ -84,7 +85,7 @@ def canary_request():
         with urllib.request.urlopen(request, timeout=60) as answer:
             return False, f"{url} answered {answer.status}"
     except urllib.error.HTTPError as error:
-        if error.code != 403:
+        if error.code != DENIED:
             return False, f"{url} answered {error.code}. The api-server sees the gate when it is started again"
         detail = json.loads(error.read()).get("detail")
         return not str(detail).startswith(CLOSED), str(detail)

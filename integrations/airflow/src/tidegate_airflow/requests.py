@@ -1,5 +1,5 @@
 """REST, the page and airflowctl: a plain ASGI middleware. Reading costs two comparisons; what may start, clear or change
-runs is judged by the program with the whole body, and is answered by 403 or goes on unchanged."""
+runs is judged by the program with the whole body, and is answered by DENIED or goes on unchanged."""
 
 import asyncio
 import json
@@ -10,6 +10,9 @@ from urllib.parse import quote
 
 from .gate import closed
 
+# A status that HTTP leaves free, so to every client a refusal like 400. Of one that has a name Airflow's page shows the name
+# and not the reasons; of 403 a notice of its own alone.
+DENIED = 470
 # Airflow's own requests of this kind are some hundred bytes; one that names thousands of runs has some hundred KB.
 MAX_BODY = 1024 * 1024
 # Processes at a time; more requests wait, at most MAX_WAITS timeouts.
@@ -95,7 +98,7 @@ def replayed(body, receive):
 
 async def deny(send, message):
     body = json.dumps({"detail": message}).encode()
-    await send({"type": "http.response.start", "status": 403,
+    await send({"type": "http.response.start", "status": DENIED,
                 "headers": [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]})
     await send({"type": "http.response.body", "body": body})
 
