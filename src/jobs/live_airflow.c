@@ -82,6 +82,27 @@ static void ask_active(Asking *asking, const char *dag) {
                asking->answer.retrying ? ", a task waits for its next try" : "");
 }
 
+/* Airflow 3 marks a backfill as completed up to half a minute after its last run, and takes no other of the DAG before.
+ * What it does not say is no reason to wait: all runs have been asked for. */
+static void ask_backfill(Asking *asking, const char *dag) {
+  const char *path = arena_printf(asking->arena, "/backfills?dag_id=%s&order_by=-id&limit=1", dag);
+  const DocNode *root, *items;
+  Instant since, ended;
+  Error ignored;
+  int version;
+  if (asking->ask->own != NULL || !airflow_version(asking->ask->airflow, &version, &ignored) || version != 3 ||
+      !airflow_get(asking->ask->airflow, asking->arena, path, &root, &ignored))
+    return;
+  items = doc_get(root, "backfills");
+  if (items == NULL || items->kind != DOC_SEQUENCE || items->n == 0) return;
+  const DocNode *last = &items->children[0];
+  if (doc_bool(last, "is_paused", false) || airflow_time(last, "completed_at", &ended) ||
+      !airflow_time(last, "created_at", &since))
+    return;
+  live_running(asking, since, "airflow: backfill %s of %s is not marked as completed, since %s",
+               doc_text(last, "id", ""), asking->live->airflow.dag.text, clock_label(asking, since));
+}
+
 /* The next run's time has come and nothing has started: it may at any moment. */
 static void ask_late(Asking *asking, const char *dag) {
   const DocNode *root = get(asking, "/dags/%s", dag);
@@ -139,6 +160,7 @@ void live_airflow(Asking *asking) {
   const char *dag = airflow_name(asking->arena, spec->dag.text);
   ask_active(asking, dag);
   if (ask->within > 0 || asking->answer.state != JOB_IDLE) return;
-  ask_late(asking, dag);
+  ask_backfill(asking, dag);
+  if (asking->answer.state == JOB_IDLE) ask_late(asking, dag);
   if (asking->answer.state == JOB_IDLE) ask_last(asking, dag);
 }

@@ -259,6 +259,9 @@ CREATE FUNCTION pace() RETURNS float8 LANGUAGE sql STABLE AS $$ SELECT nullif(cu
                 ("running", {"active": "running"}, DENIED, "is running since 2026-11-30T02:00:00+00:00"),
                 ("queued", {"active": "queued"}, DENIED, "is queued"),
                 ("retrying", {"active": "running", "retries": 1}, DENIED, "waits for its next try"),
+                ("a backfill that is not marked as completed", {"backfill": {}}, {3: DENIED, 2: OK}[version], {3: "backfill 7 of nightly_load", 2: None}[version]),
+                ("a backfill that is", {"backfill": {"completed_at": "2026-11-30T02:01:00Z"}}, OK, None),
+                ("a paused backfill", {"backfill": {"is_paused": True}}, OK, None),
                 ("late", {"due": "2024-01-01T02:00:00Z"}, DENIED, "was due at 2024-01-01T02:00:00+00:00"),
                 ("paused, so never late", {"due": "2024-01-01T02:00:00Z", "paused": True}, OK, None),
                 ("failed, which is over", {"last": "failed"}, OK, None),
@@ -413,6 +416,8 @@ class Scripted:
             return request.reply(200, {"dag_runs": [dict(run, state="success", run_type="manual"), dict(run, state=says.get("last", "success"))][self.version == 3:], "total_entries": 2})
         if path == f"{dag}/dagRuns/scheduled__2026-11-30T02%3A00%3A00%2B00%3A00/taskInstances":
             return request.reply(200, {"task_instances": [{"task_id": "load"}] * says.get("retries", 0), "total_entries": 0})
+        if path == f"{root}/backfills" and self.version == 3 and "backfill" in says:
+            return request.reply(200, {"backfills": [dict({"id": 7, "is_paused": False, "created_at": "2026-11-30T02:00:00Z", "completed_at": None}, **says["backfill"])], "total_entries": 1})
         return request.reply(404, {"detail": "Not Found"})
 
 
