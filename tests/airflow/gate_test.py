@@ -16,8 +16,7 @@ from browser import Browser
 from harness import BINARY, main, wait_until
 
 CLOSED = "could not judge this"
-# What REST answers then; the page shows what stands in an answer of this status.
-DENIED = 470
+DENIED = 403  # what REST answers then
 # What stands in the place of the program: one that says yes, one that never answers, one that dies.
 YES = """#!/bin/sh
 cat >>"$(dirname "$0")/asked"; echo >>"$(dirname "$0")/asked"

@@ -231,6 +231,12 @@ class Requests(Case):
         self.assertEqual((status, seen), (requests.DENIED, []))
         self.assertEqual(answer, {"detail": "DENY d 2024-01-01\n- no plan\n- no snapshot"})
 
+    def test_the_page_is_told_by_a_status_of_which_it_shows_the_reasons(self):
+        for name in ("Sec-Fetch-Site", "sec-fetch-site"):
+            status, answer, seen = self.call("POST", "/api/v2/backfills", b'{"dag_id": "no"}', headers=[(name, "same-origin")])
+            self.assertEqual((status, seen), (requests.DENIED_PAGE, []))
+            self.assertIn("no snapshot", answer["detail"])
+
     def test_ask_is_denied(self):
         self.assertEqual(self.call("POST", "/api/v2/backfills", b'{"dag_id": "perhaps"}')[0], requests.DENIED)
 

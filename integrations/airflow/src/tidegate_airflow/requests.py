@@ -1,5 +1,5 @@
 """REST, the page and airflowctl: a plain ASGI middleware. Reading costs two comparisons; what may start, clear or change
-runs is judged by the program with the whole body, and is answered by DENIED or goes on unchanged."""
+runs is judged by the program with the whole body, and is answered by 403 or goes on unchanged."""
 
 import asyncio
 import json
@@ -10,9 +10,10 @@ from urllib.parse import quote
 
 from .gate import closed
 
-# A status that HTTP leaves free, so to every client a refusal like 400. Of one that has a name Airflow's page shows the name
-# and not the reasons; of 403 a notice of its own alone.
-DENIED = 470
+DENIED = 403
+# Of a 403 Airflow's page shows a notice of its own alone where it clears, marks or deletes, of another status with a name the
+# name; of one that HTTP leaves free it shows the reasons.
+DENIED_PAGE = 470
 # Airflow's own requests of this kind are some hundred bytes; one that names thousands of runs has some hundred KB.
 MAX_BODY = 1024 * 1024
 # Processes at a time; more requests wait, at most MAX_WAITS timeouts.
@@ -96,9 +97,14 @@ def replayed(body, receive):
     return again
 
 
-async def deny(send, message):
+def is_page(scope):
+    """Does a browser ask? No other client says where its page comes from."""
+    return any(name.lower() == b"sec-fetch-site" for name, _ in scope.get("headers", ()))
+
+
+async def deny(scope, send, message):
     body = json.dumps({"detail": message}).encode()
-    await send({"type": "http.response.start", "status": DENIED,
+    await send({"type": "http.response.start", "status": DENIED_PAGE if is_page(scope) else DENIED,
                 "headers": [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]})
     await send({"type": "http.response.body", "body": body})
 
@@ -120,7 +126,7 @@ class Middleware:
         verdict = await self.judge(scope, body) if body is not None else closed(
             f"the request is longer than {MAX_BODY // 1024} KiB. Ask for fewer runs at a time")
         if not verdict.allowed:
-            return await deny(send, verdict.message)
+            return await deny(scope, send, verdict.message)
         return await self.app(scope, replayed(body, receive), send)
 
     async def judge(self, scope, body):
