@@ -17,15 +17,15 @@ static const struct {
   Grain grain;
   bool civil, text, dashes;
 } kinds[DATE_KINDS] = {
-    [DATE_TEXT] = {"date", GRAIN_DAY, .civil = true, .text = true, .dashes = true},
-    [TIMESTAMP_TEXT] = {"timestamp", GRAIN_HOUR, .text = true, .dashes = true},
-    [UNIX_SECONDS] = {"unix_seconds", GRAIN_HOUR},
-    [UNIX_MILLIS] = {"unix_millis", GRAIN_HOUR},
-    [JULIAN_DAY] = {"julian_day", GRAIN_HOUR},
-    [MONTH_TEXT] = {"month", GRAIN_MONTH, .civil = true, .text = true, .dashes = true},
-    [BASIC_TEXT] = {"basic_date", GRAIN_DAY, .civil = true, .text = true},
-    [DAY_NUMBER] = {"yyyymmdd", GRAIN_DAY, .civil = true},
-    [MONTH_NUMBER] = {"yyyymm", GRAIN_MONTH, .civil = true},
+    [DATE_TEXT] = {.name = "date", .grain = GRAIN_DAY, .civil = true, .text = true, .dashes = true},
+    [TIMESTAMP_TEXT] = {.name = "timestamp", .grain = GRAIN_HOUR, .text = true, .dashes = true},
+    [UNIX_SECONDS] = {.name = "unix_seconds", .grain = GRAIN_HOUR},
+    [UNIX_MILLIS] = {.name = "unix_millis", .grain = GRAIN_HOUR},
+    [JULIAN_DAY] = {.name = "julian_day", .grain = GRAIN_HOUR},
+    [MONTH_TEXT] = {.name = "month", .grain = GRAIN_MONTH, .civil = true, .text = true, .dashes = true},
+    [BASIC_TEXT] = {.name = "basic_date", .grain = GRAIN_DAY, .civil = true, .text = true},
+    [DAY_NUMBER] = {.name = "yyyymmdd", .grain = GRAIN_DAY, .civil = true},
+    [MONTH_NUMBER] = {.name = "yyyymm", .grain = GRAIN_MONTH, .civil = true},
 };
 
 const char *date_kind_name(DateKind kind) { return kinds[kind].name; }
