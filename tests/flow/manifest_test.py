@@ -41,7 +41,7 @@ class Lineage(Flow):
         super().setUp()
         self.sql(SCENE)
         self.pipeline(PIPELINE)
-        self.nodes = [model("daily", []), model("monthly", ["daily"], incremental_strategy="merge"),
+        self.nodes = [model("daily", []), model("monthly", ["daily"], incremental_strategy="merge", unique_key="month"),
                       model("rolling", ["daily"]), model("worst", ["rolling"], "view"), model("cube", ["monthly"], "table")]
         self.manifest()
         self.written = self.spec(SPEC)
