@@ -55,9 +55,11 @@ class Shared:
         """Puts runs of the last nights into the metadata, the template being a real run; minutes a run."""
         columns = [name for (name,) in self.meta(
             "SELECT column_name FROM information_schema.columns WHERE table_name = 'dag_run' AND is_generated = 'NEVER'")]
-        day = datetime.now(timezone.utc).replace(hour=4, minute=30, second=0, microsecond=0)
+        # The last time that it was due is not one of them: of a paused DAG without runs Airflow calls that the next run.
+        day = (datetime.now(timezone.utc) - timedelta(hours=4, minutes=30)).replace(hour=4, minute=30, second=0, microsecond=0)
+        day -= timedelta(days=max(0, day.weekday() - 4))
         for minutes in lengths:
-            day -= timedelta(days=3 if day.weekday() == 0 else 2 if day.weekday() == 6 else 1)
+            day -= timedelta(days=3 if day.weekday() == 0 else 1)
             begin = day - timedelta(days=3 if day.weekday() == 0 else 1) if self.major == "2" else day
             own = {"dag_id": dag, "run_id": f"scheduled__{begin.isoformat()}", "logical_date": begin, "execution_date": begin,
                    "data_interval_start": begin, "data_interval_end": day, "run_after": day, "queued_at": day,
