@@ -12,9 +12,7 @@ bool target_candidates(Session *session, const TableFacts *table, const DateCand
     DateLook look = {0};
     if (!plan_date_look(&session->arena, session->engine, table->name, &table->columns[i], false, &look, err))
       return false;
-    int before = n == 0 ? 0 : plan_date_before(look.kind, found[0].kind);
-    if (!look.looks || before < 0) continue;
-    if (before > 0) n = 0;
+    if (!look.looks || !plan_date_joins(found[0].kind, &n, look.kind)) continue;
     found[n++] = (DateCandidate){table->columns[i].name, look.kind, look.separator, look.profile};
   }
   *ret = found;

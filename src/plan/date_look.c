@@ -139,7 +139,11 @@ static int place_of(DateKind kind) {
   return kind == DAY_NUMBER || kind == BASIC_TEXT ? 1 : 0;
 }
 
-int plan_date_before(DateKind one, DateKind other) { return place_of(other) - place_of(one); }
+bool plan_date_joins(DateKind held, size_t *n, DateKind found) {
+  if (*n > 0 && place_of(found) > place_of(held)) return false;
+  if (*n > 0 && place_of(found) < place_of(held)) *n = 0;
+  return true;
+}
 
 const char *plan_bad_sample(const DateCodec *codec, const DateProfile *profile) {
   Instant date;

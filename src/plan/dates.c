@@ -30,9 +30,7 @@ static bool find_column(Resolver *resolver, size_t *ret_column, DateLook *ret_lo
       refused = table->columns[i].name;
       why = look.profile;
     }
-    int before = n == 0 ? 0 : plan_date_before(look.kind, ret_look->kind);
-    if (!look.looks || before < 0) continue;
-    if (before > 0) n = 0;
+    if (!look.looks || !plan_date_joins(ret_look->kind, &n, look.kind)) continue;
     names[n++] = table->columns[i].name;
     *ret_column = i;
     *ret_look = look;

@@ -58,9 +58,10 @@ typedef struct DateLook {
 
 bool plan_date_look(Arena *arena, Engine *engine, const char *table, const ColumnFacts *column, bool declared,
                     DateLook *ret, Error *err);
-/* Of several columns that tell the date, one of days or instants goes before days as digits, and these before months:
- * > 0 when one goes before the other, < 0 when behind it, 0 when they stand side by side. */
-int plan_date_before(DateKind one, DateKind other);
+/* Of several columns that tell the date, one of days or instants goes before days as digits, and these before months.
+ * Whether a column of the kind `found` joins the n of the kind `held`: n becomes 0 when it goes before them, and false
+ * says that it stands behind them. `held` is not read when there are none. */
+bool plan_date_joins(DateKind held, size_t *n, DateKind found);
 /* The first sample that the codec cannot read; NULL when it reads all. */
 const char *plan_bad_sample(const DateCodec *codec, const DateProfile *profile);
 

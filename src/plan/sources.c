@@ -177,10 +177,9 @@ static bool inferred_column(Look *look, SourceFacts *source, bool *ret, Error *e
     Look found = *look;
     if (i == same || !is_read(look->read, look->table.columns[i].name)) continue;
     if (!try_column(&found, i, false, &fits, err)) return false;
-    int before = n == 0 ? 1 : plan_date_before(found.codec.kind, look->codec.kind);
-    if (!fits || before < 0) continue;
-    n = before > 0 ? 1 : n + 1;
+    if (!fits || !plan_date_joins(look->codec.kind, &n, found.codec.kind)) continue;
     *look = found;
+    n++;
   }
   *ret = n == 1;
   return true;

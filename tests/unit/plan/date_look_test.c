@@ -121,11 +121,22 @@ static void texts_that_are_months_or_days_without_dashes(void **state) {
   assert_false(look.looks);
 }
 
+/* How many stand there after a column of `found` came to two of `held`. */
+static size_t after(DateKind held, DateKind found) {
+  size_t n = 2;
+  return plan_date_joins(held, &n, found) ? n + 1 : n;
+}
+
 static void of_several_columns_the_one_of_days_goes_first(void **state) {
-  assert_true(plan_date_before(DATE_TEXT, MONTH_TEXT) > 0 && plan_date_before(MONTH_TEXT, DATE_TEXT) < 0);
-  assert_true(plan_date_before(TIMESTAMP_TEXT, DAY_NUMBER) > 0 && plan_date_before(DAY_NUMBER, MONTH_NUMBER) > 0);
-  assert_int_equal(plan_date_before(DATE_TEXT, UNIX_SECONDS), 0);
-  assert_int_equal(plan_date_before(MONTH_TEXT, MONTH_NUMBER), 0);
+  assert_int_equal(after(DATE_TEXT, UNIX_SECONDS), 3);
+  assert_int_equal(after(MONTH_TEXT, MONTH_NUMBER), 3);
+  assert_int_equal(after(MONTH_TEXT, DATE_TEXT), 1);
+  assert_int_equal(after(DAY_NUMBER, TIMESTAMP_TEXT), 1);
+  assert_int_equal(after(MONTH_NUMBER, DAY_NUMBER), 1);
+  assert_int_equal(after(DATE_TEXT, MONTH_TEXT), 2);
+  assert_int_equal(after(TIMESTAMP_TEXT, DAY_NUMBER), 2);
+  size_t none = 0;
+  assert_true(plan_date_joins(DATE_TEXT, &none, MONTH_NUMBER));
 }
 
 int main(void) {
