@@ -330,6 +330,21 @@ static bool launcher(Finder *f, const char *program, const ShellCommand *command
   return false;
 }
 
+enum { N_SEEN = sizeof((Finder *)0)->seen / sizeof(char *) };
+
+static bool was_seen(const Finder *f, const char *program) {
+  for (size_t i = 0; i < N_SEEN && i < f->n_seen; i++)
+    if (strcmp(f->seen[i], program) == 0) return true;
+  return false;
+}
+
+/* It only looks, whatever its words are; a client of a database could yet be told by them. */
+static bool only_looks(Finder *f, const char *program) {
+  if (!word_in(program, harmless)) return false;
+  if (!trigger_names_table(program)) f->seen[f->n_seen++ % N_SEEN] = program;
+  return true;
+}
+
 bool finder_knows(const char *program) {
   return commands_know(program) || wrappers_know(program) || word_in(program, shells) || languages_know(program) ||
          word_in(program, harmless);
@@ -340,8 +355,11 @@ void finder_command(void *finder, ShellRun *run, const ShellCommand *command) {
   const char *program = word_base(f->arena, command->argv[0]);
   Argv args = {command->argv + 1, command->n - 1};
   size_t before = f->n;
-  if ((!commands_know(program) || trigger_names_table(program)) && own_judge(f, command)) return;
-  if (!word_known(program) || *program == '\0') {
+  bool seen = was_seen(f, program);
+  if ((seen || !commands_know(program) || trigger_names_table(program)) && own_judge(f, command)) return;
+  if (seen) {
+    launcher(f, program, command);
+  } else if (!word_known(program) || *program == '\0') {
     unknown(f, run, "\1", command);
   } else if (word_in(program, shells)) {
     shell_program(f, run, command);
@@ -351,7 +369,7 @@ void finder_command(void *finder, ShellRun *run, const ShellCommand *command) {
     if (f->n == before) launcher(f, program, command);
   } else if (source(f, program, command) || languages_judge(f, run, program, command)) {
     return;
-  } else if (!launcher(f, program, command) && !word_in(program, harmless)) {
+  } else if (!launcher(f, program, command) && !only_looks(f, program)) {
     unknown(f, run, program, command);
   }
 }

@@ -16,6 +16,9 @@ typedef struct Finder {
   const char *opaque; /* code is run that cannot be seen; NULL: none is */
   const TriggerOwn *own;
   size_t n_own;
+  const char
+      *seen[8];  /* programs that were looked for everywhere and only look: scripts name the same again and again */
+  size_t n_seen; /* … all that ever were; the oldest make room */
 } Finder;
 
 typedef struct Argv {
