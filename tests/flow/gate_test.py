@@ -163,7 +163,9 @@ class Gate:
     def test_a_snapshot_that_production_no_longer_equals(self):
         self.snapshot()
         self.sql("UPDATE sales SET net = net + 1 WHERE day = '2024-01-11'")
-        self.assertIn("1 rows of production are no longer", self.denied("not-undoable")[0]["text"])
+        self.assertIn("production is no longer as it holds it on 2024-01-11;", self.denied("not-undoable")[0]["text"])
+        self.sql("DELETE FROM sales WHERE day = '2024-01-12'")
+        self.assertIn("on 2024-01-11 and 1 other date;", self.denied("not-undoable")[0]["text"])
 
     def test_a_snapshot_older_than_the_retention(self):
         self.snapshot()

@@ -201,10 +201,24 @@ static const char *not_equal(CommandCase *c, const CommandTarget *target) {
   whole.columns = columns;
   const Instant *dates = plan_dates(c->arena, plan, plan->range, &n);
   Job job = {.shape = &whole, .id = target->record.id, .range = plan->range, .dates = dates, .n = n};
+  job.fingerprint_only = true;
   if (!c->engine->ops->compare_snapshot(c->engine, c->arena, &job, &facts, &err))
     return arena_strdup(c->arena, err.message);
-  if (facts.changes == 0 && facts.n_findings == 0) return NULL;
-  return arena_printf(c->arena, "%lld rows of production are no longer as it holds them", (long long)facts.changes);
+  const DateFacts *first = NULL;
+  size_t others = 0;
+  for (size_t i = 0; i < facts.n; i++) {
+    if (fingerprint_equal(&facts.dates[i].production, &facts.dates[i].recomputed)) continue;
+    if (first == NULL)
+      first = &facts.dates[i];
+    else
+      others++;
+  }
+  if (first == NULL) return NULL;
+  char date[32];
+  grain_label(whole.codec.grain, whole.codec.zone, first->date, date);
+  return arena_printf(
+      c->arena, "production is no longer as it holds it on %s%s", date,
+      others == 0 ? "" : arena_printf(c->arena, " and %zu other %s", others, others == 1 ? "date" : "dates"));
 }
 
 static const char *no_snapshot(CommandCase *c, const CommandTarget *target) {
