@@ -74,7 +74,8 @@ SELECT x.id::text, CASE WHEN x.id IS NOT NULL THEN left(pg_walfile_name(pg_curre
             AND l.mode IN ('RowExclusiveLock', 'AccessExclusiveLock') AND c.relkind IN ('r', 'p', 'm', 'f')
             AND c.relpersistence <> 't' AND n.nspname NOT IN ('pg_catalog', 'pg_toast')
             AND NOT (n.nspname = $1 AND (starts_with(c.relname, 'tidegate_') OR c.relname IN
-                     ('meta', 'backfill', 'date', 'batch', 'col', 'finding', 'object', 'event', 'xact', 'exchange'))))
+                     ('meta', 'backfill', 'date', 'batch', 'col', 'finding', 'object', 'event', 'xact', 'exchange',
+                      'audit'))))
   FROM pg_current_xact_id_if_assigned() AS x (id)
 
 -- name: xact_status

@@ -88,8 +88,12 @@ static void only_what_publishes_nothing_is_noted_as_own(void **state) {
       {"INSERT INTO parted VALUES (1)", "3"},
       {"TRUNCATE t", "3"},
       {"INSERT INTO tidegate.tidegate_7f_changes VALUES (3)", "4"},
+      {"DELETE FROM tidegate.audit", "5"},
   };
   must(pg_ledger_create(f->engine, &err), &err);
+  int64_t number;
+  const AuditRecord verdict = {.command = "", .digest = "", .verdict = "deny", .reasons = "[]"};
+  must(pg_audit_add(f->engine, &verdict, &number, &err), &err);
   run(f, "CREATE TABLE t (a int)");
   run(f, "CREATE TABLE tidegate.theirs (a int)");
   run(f, "CREATE TABLE tidegate.tidegate_7f_changes (a int)");
