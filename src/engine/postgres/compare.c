@@ -324,21 +324,24 @@ bool compare_into(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Job
   return true;
 }
 
-bool pg_compare(Engine *base, Arena *arena, const Job *job, const Interrupt *interrupt, BatchFacts *ret, Error *err) {
+bool compare_aside(PgEngine *engine, Arena *arena, const ShapeSql *sql, const Job *job, bool keep, BatchFacts *ret,
+                   Error *err) {
   static const char table[] = "pg_temp.tidegate_compare";
+  if (job->fingerprint_only) return compare_into(engine, arena, sql, job, table, ret, err);
+  return pg_run(engine, changes_create_sql(engine, arena, sql, "TEMP", table), NULL, 0, NULL, recomputing, err) &&
+         compare_into(engine, arena, sql, job, table, ret, err) &&
+         (keep || pg_run(engine, sql_fill(arena, sql_objects_drop, "kind", "TABLE", "table", table, NULL), NULL, 0,
+                         NULL, recomputing, err));
+}
+
+bool pg_compare(Engine *base, Arena *arena, const Job *job, const Interrupt *interrupt, BatchFacts *ret, Error *err) {
   PgEngine *engine = pg_engine(base);
   ShapeSql sql;
-  bool own, nested = pg_in_transaction(engine);
+  bool own;
   engine->interrupt = interrupt;
   bool ok = pg_begin(engine, true, &own, recomputing, err);
   if (ok) {
-    ok = pg_shape_sql(engine, arena, job->shape, &sql, err) &&
-         (job->fingerprint_only ||
-          pg_run(engine, changes_create_sql(engine, arena, &sql, "TEMP", table), NULL, 0, NULL, recomputing, err)) &&
-         compare_into(engine, arena, &sql, job, table, ret, err);
-    if (ok && nested && !job->fingerprint_only)
-      ok = pg_run(engine, sql_fill(arena, sql_objects_drop, "kind", "TABLE", "table", table, NULL), NULL, 0, NULL,
-                  recomputing, err);
+    ok = pg_shape_sql(engine, arena, job->shape, &sql, err) && compare_aside(engine, arena, &sql, job, own, ret, err);
     pg_undo(engine, own);
   }
   engine->interrupt = NULL;

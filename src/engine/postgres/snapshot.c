@@ -159,19 +159,27 @@ static void back_to_target(Arena *arena, const Job *job, const size_t *from, siz
 }
 
 bool pg_compare_snapshot(Engine *base, Arena *arena, const Job *job, BatchFacts *ret, Error *err) {
+  PgEngine *engine = pg_engine(base);
   size_t *from = arena_array(arena, job->shape->n, sizeof *from);
   Shape old = without_generated(arena, job->shape, from);
   Job against = *job;
   ShapeSql sql;
   BatchFacts facts;
-  if (!pg_shape_sql(pg_engine(base), arena, job->shape, &sql, err)) return false;
-  old.table = pg_object(pg_engine(base), arena, job->id, "snapshot");
+  bool own;
+  old.table = pg_object(engine, arena, job->id, "snapshot");
   against.shape = &old;
   against.scope = scope_over(arena, job, from, old.n);
-  against.recompute = sql_fill(arena, sql_snapshot_rows, "columns", "*", "table", sql.table, "range",
-                               shape_in_range(arena, &sql, "", (DateRange){job->dates[0], job->dates[job->n]}), NULL);
   against.overlay = false;
-  if (!pg_compare(base, arena, &against, NULL, &facts, err)) return false;
+  if (!pg_begin(engine, true, &own, comparing, err)) return false;
+  bool ok = pg_shape_sql(engine, arena, &old, &sql, err);
+  if (ok) {
+    DateRange range = {job->dates[0], job->dates[job->n]};
+    against.recompute = sql_fill(arena, sql_snapshot_rows, "columns", "*", "table", job->shape->table, "range",
+                                 shape_in_range(arena, &sql, "", range), NULL);
+    ok = compare_aside(engine, arena, &sql, &against, own, &facts, err);
+  }
+  pg_undo(engine, own);
+  if (!ok) return false;
   back_to_target(arena, job, from, old.n, &facts);
   *ret = facts;
   return true;

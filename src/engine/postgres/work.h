@@ -30,6 +30,8 @@ struct EngineWriter {
 /* compare.c: the job compared into `table` (of the change set's form, empty of the job's dates) inside the open
  * snapshot transaction. */
 bool compare_into(PgEngine *, Arena *, const ShapeSql *, const Job *, const char *table, BatchFacts *ret, Error *);
+/* The same, and its differences are forgotten: at the end of the transaction when they may be kept till then. */
+bool compare_aside(PgEngine *, Arena *, const ShapeSql *, const Job *, bool keep, BatchFacts *ret, Error *);
 /* compare_written.c: the same where the job's new rows are written already: `written` gives them (the given columns),
  * and the differences are counted and not kept. *rows: how many rows it gives; less than 0: they are counted, and put
  * there. `there`: how many rows production has of the job's dates; less than 0: they are counted. */
