@@ -2,8 +2,12 @@
 one major is asked of the others by script/soak majors; here is what their catalogues differ in, once each."""
 
 import os
+import re
+import subprocess
+import unittest
 
 import harness
+from harness import DATABASE
 from postgres_tables_test import Scene
 
 MAJOR = int(os.environ["TIDEGATE_POSTGRES_MAJOR"])
@@ -56,6 +60,36 @@ class Majors(Scene):
     def test_two_workers(self):
         (self.folder / "tidegate.yaml").write_text("budget: {workers: 2, duty: 100 %}\n")
         self.there_and_back(self.spec("target: fact" + SPEC), NOW.format("fact", "true"), self.right("fact"))
+
+    def least(self):
+        """A role with what `doctor --grant` prints and no more; from 16 on its own word on inheritance is not asked."""
+        role = f"least_{MAJOR}"
+        self.sql(f"CREATE ROLE {role} LOGIN {'NOINHERIT' if MAJOR >= 16 else ''}")
+        self.addCleanup(self.cluster.run, f"DROP ROLE {role}")  # after its database
+        grants = self.tidegate("doctor", "--grant", role, "--publish", "fact", "--database", self.named).out
+        subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", self.database], input=grants, text=True, check=True)
+        self.sql(f"GRANT SELECT ON raw TO {role}")
+        self.named = self.named.replace("user=postgres", f"user={role}")
+
+    def test_with_the_least_rights(self):
+        self.least()
+        self.there_and_back(self.spec("target: fact" + SPEC), NOW.format("fact", "true"), self.right("fact"))
+
+    def test_a_materialized_view_of_another_owner_is_refreshed_once_the_role_is_let(self):
+        self.sql("CREATE MATERIALIZED VIEW moods AS SELECT day, m, count(*) AS n FROM fact GROUP BY 1, 2")
+        self.least()
+        spec = self.spec("target: fact" + SPEC)
+        self.swapped(spec)
+        told = self.tidegate("cascade", "--yes", spec, code=DATABASE).err
+        self.sql(re.search("have a DBA run (GRANT [^;]*);", told)[1])
+        self.tidegate("cascade", "--yes", spec)
+        self.assertEqual(self.value("SELECT sum(n) FROM moods WHERE m = 'high'"), 124)
+
+    @unittest.skipIf(MAJOR < 17, "transaction_timeout came with 17")
+    def test_a_transaction_may_take_what_the_budget_allows(self):
+        self.sql(f"ALTER DATABASE {self.name} SET transaction_timeout = '300ms'")
+        spec = self.spec("target: fact" + SPEC.replace("FROM raw", "FROM (SELECT raw.* FROM raw, pg_sleep(0.4)) AS slow"))
+        self.there_and_back(spec, NOW.format("fact", "true"), self.right("fact"))
 
 
 if __name__ == "__main__":

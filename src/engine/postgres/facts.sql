@@ -477,7 +477,7 @@ CREATE SCHEMA IF NOT EXISTS {ledger} AUTHORIZATION {group};
 ALTER SCHEMA {ledger} OWNER TO {group};
 
 -- name: grant_member
-GRANT {group} TO {role};
+GRANT {group} TO {role}{inherit};
 
 -- name: grant_tables
 GRANT ALL ON ALL TABLES IN SCHEMA {ledger} TO {group};
@@ -509,4 +509,4 @@ GRANT INSERT, UPDATE, DELETE ON {table} TO {role};
 GRANT USAGE, UPDATE ON SEQUENCE {table} TO {role};
 
 -- name: grant_watch
-GRANT pg_read_all_stats TO {role};
+GRANT pg_read_all_stats TO {role}{inherit};

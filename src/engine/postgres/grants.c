@@ -35,6 +35,12 @@ enum {
 /* NULL where the catalogue knows none. */
 static const char *fact(const Grants *grants, int column) { return pg_peek(grants->facts, 0, column); }
 
+/* From 16 on a membership says itself whether it is inherited; before, the role does. */
+static bool membership_inherits(const Grants *grants) { return PQserverVersion(grants->engine->conn) >= 160000; }
+static const char *with_inherit(const Grants *grants) {
+  return membership_inherits(grants) ? " WITH INHERIT TRUE" : "";
+}
+
 /* `name` goes into {table} or {schema}, where the statement has it. */
 static void put(const Grants *grants, const char *sql, const char *name) {
   const char *tablespace = grants->engine->tablespace;
@@ -42,7 +48,8 @@ static void put(const Grants *grants, const char *sql, const char *name) {
       grants->arena, sql, "role", fact(grants, ROLE), "database", fact(grants, DATABASE), "group", fact(grants, GROUP),
       "group_text", sql_literal(grants->arena, arena_printf(grants->arena, "%s_ledger", grants->engine->schema)),
       "ledger", pg_schema(grants->engine, grants->arena), "tablespace",
-      tablespace == NULL ? "" : sql_ident(grants->arena, tablespace), "table", name, "schema", name, NULL);
+      tablespace == NULL ? "" : sql_ident(grants->arena, tablespace), "table", name, "schema", name, "inherit",
+      with_inherit(grants), NULL);
   buf_printf(grants->out, "%s\n", text);
 }
 
@@ -62,7 +69,7 @@ static void put_ledger(const Grants *grants) {
   if (owner != NULL && strcmp(owner, group) != 0) put(grants, sql_facts_grant_owner, "");
   put(grants, sql_facts_grant_tables, "");
   put(grants, sql_facts_grant_member, "");
-  if (!pg_bool(grants->facts, 0, INHERITS))
+  if (!membership_inherits(grants) && !pg_bool(grants->facts, 0, INHERITS))
     buf_printf(grants->out, "-- %s does not inherit what its groups may, and must: ALTER ROLE %s INHERIT;\n",
                fact(grants, ROLE), fact(grants, ROLE));
   put(grants, sql_facts_grant_default, "");
@@ -96,8 +103,8 @@ static void put_publishing(const Grants *grants) {
     buf_printf(
         grants->out,
         "-- With `triggers: skip` triggers are turned off, which only the owner of the table may. That gives the\n"
-        "-- role everything that %s has: GRANT %s TO %s;\n",
-        owner, owner, role);
+        "-- role everything that %s has: GRANT %s TO %s%s;\n",
+        owner, owner, role, with_inherit(grants));
 }
 
 static bool no_role(const char *role, Error *err) {

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "engine/postgres/postgres_sql.h"
 #include "engine/postgres/work.h"
 
@@ -12,7 +14,11 @@ bool pg_refresh(EngineWriter *writer, const char *view, bool *ret_readers_go_on,
   bool go_on = pg_bool(facts, 0, 2);
   const char *refresh = sql_fill(&arena, sql_refresh_refresh, "concurrently", go_on ? "CONCURRENTLY " : "", "view",
                                  pg_text(&arena, facts, 0, 1), NULL);
-  if (!pg_run(engine, refresh, NULL, 0, NULL, arena_printf(&arena, "refreshing %s", view), err)) return false;
+  if (!pg_run(engine, refresh, NULL, 0, NULL, arena_printf(&arena, "refreshing %s", view), err)) {
+    const char *grant = pg_peek(facts, 0, 3);
+    if (grant != NULL && strcmp(pg_sqlstate(engine), "42501") == 0) error_hint(err, "have a DBA run %s", grant);
+    return false;
+  }
   *ret_readers_go_on = go_on;
   return true;
 }

@@ -6,7 +6,7 @@
 -- done survives a crash, and so does all that was seen before it. work_mem: a batch is one join of some 100,000 rows on
 -- each side, one at a time in one session: in 64 MB it needs no temporary files; maintenance_work_mem the same for the
 -- indexes of a replacement. Whoever has set more keeps it. application_name: a production job is never taken for us, nor
--- we for it. Last, so that it is written as it will be later: when the server lost what it had in memory; a
+-- we for it. transaction_timeout came with 17: how long a transaction takes is bounded by its own limits. Last, so that it is written as it will be later: when the server lost what it had in memory; a
 -- crash resets its statistics, and so may an administrator.
 SELECT set_config('row_security', 'off', false), set_config('DateStyle', 'ISO, YMD', false),
        set_config('IntervalStyle', 'postgres', false), set_config('extra_float_digits', '1', false),
@@ -20,6 +20,7 @@ SELECT set_config('row_security', 'off', false), set_config('DateStyle', 'ISO, Y
                                              ELSE current_setting('synchronous_commit') END, false),
        set_config('lock_timeout', '1500ms', false), set_config('statement_timeout', '5min', false),
        set_config('idle_in_transaction_session_timeout', '5s', false),
+       CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL THEN set_config('transaction_timeout', '0', false) END,
        set_config('max_parallel_workers_per_gather', '0', false),
        set_config('max_parallel_maintenance_workers', '0', false), set_config('jit', 'off', false),
        set_config('work_mem', greatest(pg_size_bytes(current_setting('work_mem')), 67108864) / 1024 || 'kB', false),
