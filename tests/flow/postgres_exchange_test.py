@@ -121,6 +121,7 @@ class Exchange(PostgresFlow):
             "CREATE INDEX own ON sales_6 (note)": "has indexes that the table does not have",
             "GRANT SELECT ON sales_6 TO reader_of_sales": "has grants of its own",
             "ALTER TABLE sales_6 ALTER amount SET STATISTICS 500": "statistics settings",
+            "ALTER TABLE sales_6 ALTER amount SET STATISTICS 0": "statistics settings",
             "CREATE VIEW june AS SELECT * FROM sales_6": "is read by a view directly",
         }
         for statement, reason in reasons.items():

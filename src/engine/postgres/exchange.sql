@@ -44,7 +44,7 @@ SELECT format('%I.%I', n.nspname, c.relname), n.nspname, c.relname, b.bounds[1],
       THEN 'has an index that is not valid, clusters it or identifies its rows'
     WHEN EXISTS (SELECT 1 FROM pg_statistic_ext AS x WHERE x.stxrelid = c.oid) THEN 'has extended statistics of its own'
     WHEN EXISTS (SELECT 1 FROM pg_attribute AS x WHERE x.attrelid = c.oid AND x.attnum > 0 AND NOT x.attisdropped
-      AND (x.attstattarget > 0 OR x.attoptions IS NOT NULL)) THEN 'has statistics settings of its own'
+      AND (x.attstattarget >= 0 OR x.attoptions IS NOT NULL)) THEN 'has statistics settings of its own'
     WHEN EXISTS (SELECT 1 FROM pg_rewrite AS x WHERE x.ev_class = c.oid) THEN 'has rules'
     WHEN EXISTS (SELECT 1 FROM pg_depend AS x JOIN pg_rewrite AS w ON w.oid = x.objid JOIN pg_class AS v ON v.oid = w.ev_class
       WHERE x.refclassid = 'pg_class'::regclass AND x.refobjid = c.oid AND x.classid = 'pg_rewrite'::regclass
