@@ -67,14 +67,6 @@ extern const char cascade_event[];
 /* Its detail: "NAME: how". */
 const char *cascade_detail(Arena *arena, const CascadeStep *step, const char *how);
 
-/* One of dbt's tests of a child. */
-typedef struct CascadeCheck {
-  const char *name;
-  const char *sql; /* the condition on a row, or on a total, that says the same; NULL: `why` */
-  bool total;
-  const char *why; /* why it is no check, as the end of "the test …" */
-} CascadeCheck;
-
 /* What a draft is made of, beside the step. */
 typedef struct CascadeChild {
   const Shape *shape; /* its columns and its date column with the kind of dates */
@@ -82,13 +74,10 @@ typedef struct CascadeChild {
   bool keyed;         /* by the table itself */
   const char *begin;  /* the first date that its job makes, as the manifest says it; NULL: not said */
   const char *columns,
-      *surplus; /* those of its SQL that the table has, as SQL, and the others; NULL: all are its own */
-  const CascadeCheck *checks;
+      *surplus;           /* those of its SQL that the table has, as SQL, and the others; NULL: all are its own */
+  const DbtCheck *checks; /* the tests that dbt has of it */
   size_t n_checks;
 } CascadeChild;
-
-/* Sets the checks: the tests that dbt has of the child, those tried that the database can ask. */
-void cascade_checks(Arena *arena, Engine *engine, const Graph *graph, const CascadeStep *step, CascadeChild *child);
 
 /* Sets columns and surplus. A query that the database does not understand sets neither: planning will say why. */
 void cascade_columns(Arena *arena, Engine *engine, const CascadeStep *step, CascadeChild *child);

@@ -17,9 +17,6 @@ const char *cascade_dbt_again(Arena *arena, const Cascade *cascade, const Lineag
 /* A word as a shell reads it back. */
 const char *cascade_shell_word(Arena *arena, const char *word);
 
-/* Its name in SQL, where it is a table or view of a database at all; else NULL. */
-const char *cascade_relation(Arena *arena, const GraphNode *node, bool schemas);
-
 /* The checks as a piece of the draft, and what dbt's tests say beside them. */
 void cascade_put_checks(Buf *out, Arena *arena, const CascadeChild *child);
 

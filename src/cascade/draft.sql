@@ -14,7 +14,3 @@ WITH everything ({columns}) AS (
 )
 SELECT * FROM everything
 WHERE {date} >= :from AND {date} < :to
-
--- name: relationship
--- dbt's test of this name. {column}: must stand in {field} of {table}.
-{column} IS NULL OR {column} IN (SELECT {field} FROM {table} WHERE {field} IS NOT NULL)

@@ -19,7 +19,8 @@ static void by_hand(CascadeStep *step, const char *why, const char *command) {
   step->command = command;
 }
 
-const char *cascade_relation(Arena *arena, const GraphNode *node, bool schemas) {
+/* As the engine is asked for it, where it is a table or view of a database at all; else NULL. */
+static const char *relation_of(Arena *arena, const GraphNode *node, bool schemas) {
   if (node->name.table == NULL) return NULL;
   if (node->name.schema == NULL || !schemas) return node->name.table;
   return arena_printf(arena, "%s.%s", sql_ident(arena, node->name.schema), sql_ident(arena, node->name.table));
@@ -27,7 +28,7 @@ const char *cascade_relation(Arena *arena, const GraphNode *node, bool schemas) 
 
 /* *ret_there: the database has it. */
 static bool look(Arena *arena, Engine *engine, const GraphNode *node, TableFacts *ret, bool *ret_there, Error *err) {
-  const char *name = cascade_relation(arena, node, engine->ops->grants != NULL);
+  const char *name = relation_of(arena, node, engine->ops->grants != NULL);
   *ret_there = false;
   if (name == NULL) return true;
   if (engine->ops->describe_table(engine, arena, name, ret, err)) return *ret_there = true;

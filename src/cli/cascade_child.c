@@ -73,7 +73,8 @@ bool child_draft(Session *session, const Cascade *cascade, const CascadeStep *st
   child.begin = graph_at(session->plan.radius.graph, step->node->id)->begin;
   child.keyed = cascade_keyed(&table);
   cascade_columns(arena, session->engine, step, &child);
-  cascade_checks(arena, session->engine, session->plan.radius.graph, step, &child);
+  plan_dbt_checks(arena, session->engine, session->plan.radius.graph, step->node->id, &shape, NULL, &child.checks,
+                  &child.n_checks);
   if (!cascade_range(arena, session->engine, step, &child, &range, err) ||
       !cascade_control(arena, session->engine, &child, range, &control, err))
     return false;

@@ -115,6 +115,7 @@ bool plan_measure(Arena *arena, Engine *engine, Plan *plan, const Interrupt *int
       !plan_measure_sources(arena, engine, plan, err) || !measure_space(engine, plan, err))
     return false;
   plan_measure_clock(arena, plan);
+  plan_measure_dbt_checks(arena, engine, plan);
   plan->measured = true;
   return true;
 }

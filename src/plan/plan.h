@@ -101,6 +101,14 @@ typedef struct PlanWay {
   WayCost changes, exchanged, replaced;
 } PlanWay;
 
+/* One of dbt's tests of a table. */
+typedef struct DbtCheck {
+  const char *name; /* as `dbt test --select` knows it */
+  const char *sql;  /* the condition on a row, or on a total, that says the same; NULL: `why` */
+  bool total;
+  const char *why; /* why it is no check, as the end of "the test …" */
+} DbtCheck;
+
 typedef struct Plan {
   const char *id;                   /* NULL until it is in the ledger */
   const char *digest, *database_id; /* database_id "" while the ledger does not exist */
@@ -152,6 +160,8 @@ typedef struct Plan {
   int64_t space_needed;        /* an estimate from rows and the database's bytes per row */
   const char *const *unproven; /* what the evidence does not show, in words */
   size_t n_unproven;
+  const DbtCheck *dbt_tests; /* dbt's tests of the target that no check of the spec asks */
+  size_t n_dbt_tests;
   const char *const *warnings;
   size_t n_warnings;
 } Plan;
@@ -217,6 +227,11 @@ char *plan_fill(Arena *arena, const char *word, const ProcessVariable *variables
 /* Does a command, as text, take one date: {date} or TIDEGATE_DATE, with or without dashes? A batch of it has no more.
  */
 bool plan_takes_one_date(const char *command);
+
+/* The tests that dbt has of a table's model as checks, those tried that the database can ask. recompute: its SQL, which
+ * gives the rows that are checked; NULL: they are the table's. */
+void plan_dbt_checks(Arena *arena, Engine *engine, const Graph *graph, NodeId model, const Shape *shape,
+                     const char *recompute, const DbtCheck **ret, size_t *ret_n);
 
 /* Is this date allowed to lose all its rows? */
 bool plan_may_empty(const Plan *plan, Instant date);

@@ -83,6 +83,9 @@ bool plan_measure_sources(Arena *arena, Engine *engine, Plan *plan, Error *err);
 /* control.c: recomputes and compares the control dates. */
 bool plan_measure_control(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, Error *err);
 
+/* dbt_checks.c: sets plan->dbt_tests. */
+void plan_measure_dbt_checks(Arena *arena, Engine *engine, Plan *plan);
+
 /* estimate.c: sets plan->estimate, recomputing one date for trial, and warns of what every batch would read whole. Does
  * nothing where the engine has no planner. */
 bool plan_measure_estimate(Arena *arena, Engine *engine, Plan *plan, const Interrupt *interrupt, Error *err);

@@ -184,6 +184,19 @@ static void put_measured(const Plan *plan, Json *json) {
   json_object_end(json);
 }
 
+static void put_dbt_tests(const Plan *plan, Json *json) {
+  json_array(json, "dbt_tests");
+  for (size_t i = 0; i < plan->n_dbt_tests; i++) {
+    const DbtCheck *test = &plan->dbt_tests[i];
+    json_object(json, NULL);
+    json_text(json, "name", test->name);
+    json_text(json, test->total ? "total" : "row", test->sql);
+    json_text(json, "why", test->why);
+    json_object_end(json);
+  }
+  json_array_end(json);
+}
+
 void plan_json(const Plan *plan, Json *json) {
   json_object(json, NULL);
   json_text(json, "id", plan->id);
@@ -199,6 +212,7 @@ void plan_json(const Plan *plan, Json *json) {
   put_inferred(plan, json);
   json_int(json, "workers", plan->workers);
   plan_json_texts(json, "unproven", plan->unproven, plan->n_unproven);
+  put_dbt_tests(plan, json);
   plan_json_texts(json, "warnings", plan->warnings, plan->n_warnings);
   json_object_end(json);
 }

@@ -126,6 +126,43 @@ static void put_evidence(Paint *paint, Arena *arena, const Plan *plan) {
   for (size_t i = 0; i < plan->n_unproven; i++) paint_line(paint, i == 0 ? "unproven" : "", "%s", plan->unproven[i]);
 }
 
+enum { TESTS_SHOWN = 20 };
+
+/* Ready to be put under `checks`: a text of JSON is one of YAML. */
+static void put_tests_as(Paint *paint, Arena *arena, const Plan *plan, bool totals) {
+  size_t n = 0;
+  for (size_t i = 0; i < plan->n_dbt_tests; i++) {
+    const DbtCheck *test = &plan->dbt_tests[i];
+    if (test->sql == NULL || test->total != totals || n++ >= TESTS_SHOWN) continue;
+    BUF_SCOPED sql = {0};
+    json_text(&(Json){.out = &sql}, NULL, test->sql);
+    if (n == 1) paint_line(paint, "", "%s:", totals ? "totals" : "rows");
+    paint_text(paint, arena_printf(arena, "%*s- %s # %s", PAINT_LABEL + 2, "", buf_text(&sql), test->name));
+    buf_putc(paint->out, '\n');
+  }
+  if (n > TESTS_SHOWN) paint_line(paint, "", "  … %zu more: tidegate plan --json", n - TESTS_SHOWN);
+}
+
+/* What dbt asks of the target and the spec does not. */
+static void put_tests(Paint *paint, Arena *arena, const Plan *plan) {
+  const char *left = "";
+  size_t n = 0, n_left = 0;
+  for (size_t i = 0; i < plan->n_dbt_tests; i++) {
+    const DbtCheck *test = &plan->dbt_tests[i];
+    n += test->sql != NULL;
+    if (test->sql != NULL || n_left++ >= TESTS_SHOWN) continue;
+    left = arena_printf(arena, "%s%s%s, which %s", left, n_left == 1 ? "" : "; ", test->name, test->why);
+  }
+  if (n > 0)
+    paint_line(paint, "tests", "%s asked by no check of the spec. Under `checks` they are, before the swap:",
+               words_count(arena, (int64_t)n, "test of dbt's is", "tests of dbt's are"));
+  put_tests_as(paint, arena, plan, false);
+  put_tests_as(paint, arena, plan, true);
+  if (n_left > 0)
+    paint_line(paint, n == 0 ? "tests" : "", "only by dbt, after the swap: %s%s", left,
+               n_left > TESTS_SHOWN ? "; …" : "");
+}
+
 static void put_inferred(Paint *paint, const Plan *plan) {
   for (size_t i = 0; i < plan->n_inferred; i++) {
     const Inferred *it = &plan->inferred[i];
@@ -199,6 +236,7 @@ void view_plan(Paint *paint, Arena *arena, const Plan *plan, const Verdict *verd
   paint_line(paint, "undo", "tidegate rollback %s, for %s after the swap", id,
              words_duration(arena, plan->spec.retention));
   put_evidence(paint, arena, plan);
+  put_tests(paint, arena, plan);
   put_inferred(paint, plan);
   put_estimate(paint, arena, plan);
   int64_t available = plan->space.free_bytes;

@@ -1,10 +1,11 @@
 """Lineage from a dbt manifest in a plan, on SQLite: what each thing downstream needs and its dates; what is required, broken or
 changed."""
 
+import itertools
 import json
 import unittest
 
-from harness import DENIED, OK, SUPERSEDED, Flow
+from harness import DENIED, HELD, OK, SUPERSEDED, Flow
 
 SCENE = """
 CREATE TABLE flights(day TEXT, late INTEGER, seats INTEGER);
@@ -34,6 +35,12 @@ def model(name, reads, materialized="incremental", **config):
     return {"unique_id": f"model.p.{name}", "resource_type": "model", "name": name, "original_file_path": f"models/{name}.sql",
             "relation_name": f'"db"."main"."{name}"', "config": {"materialized": materialized, **config},
             "depends_on": {"nodes": [f"model.p.{parent}" for parent in reads]}}
+
+
+def test_of_dbt(name, kind, column, reads=("daily",), config=None, **arguments):
+    metadata = {} if kind is None else {"test_metadata": {"name": kind, "kwargs": {"column_name": column, **arguments}}}
+    return {"unique_id": f"test.p.{name}", "resource_type": "test", "name": name, "attached_node": "model.p.daily", **metadata,
+            "config": config or {}, "depends_on": {"nodes": [f"model.p.{parent}" for parent in reads]}}
 
 
 class Lineage(Flow):
@@ -102,6 +109,33 @@ class Lineage(Flow):
         self.tidegate("plan", self.written)
         self.manifest(docs={})
         self.tidegate("run", self.written)
+
+    def test_tests_of_the_target_are_offered_as_checks(self):
+        self.nodes += [
+            test_of_dbt("not_null_daily_day", "not_null", "day"),
+            test_of_dbt("unique_daily_day", "unique", "day"),
+            test_of_dbt("accepted_values_daily_late", "accepted_values", "late", values=[0, 1], quote=False),
+            test_of_dbt("related", "relationships", "seats", reads=("group by", "daily"), field="seats"),
+            test_of_dbt("warns", "not_null", "seats", config={"severity": "warn"}),
+            test_of_dbt("of_its_own", None, None),
+            model("group by", []), test_of_dbt("elsewhere", "not_null", "late", reads=("monthly",)) | {"attached_node": "model.p.monthly"}]
+        self.manifest()
+        self.sql('CREATE TABLE "group by"(seats INTEGER); INSERT INTO "group by" VALUES (100);')
+        self.spec(SPEC + "checks: {rows: [ day  is NOT null ]}\n")
+        tests = {test["name"]: test for test in self.tidegate("plan", self.written, "--json").json["plan"]["dbt_tests"]}
+        self.assertEqual(set(tests), {"unique_daily_day", "accepted_values_daily_late", "related", "warns", "of_its_own"})
+        self.assertEqual(tests["warns"]["why"], "only warns")
+        self.assertIsNone(tests["of_its_own"].get("row"))
+        shown = self.tidegate("plan", self.written).out
+        self.assertIn("only by dbt, after the swap: warns, which only warns; of_its_own, which is SQL of its own", shown)
+        # Taken over as they are printed, they are asked, and nothing is offered any more.
+        lines = shown.splitlines()
+        first = next(i for i, line in enumerate(lines) if line.startswith("tests "))
+        offered = "\n".join(itertools.takewhile(lambda line: "only by dbt" not in line, lines[first + 1:]))
+        self.spec(SPEC + "checks:\n" + offered + "\n")
+        tests = self.tidegate("plan", self.written, "--json").json["plan"]["dbt_tests"]
+        self.assertEqual({test["name"] for test in tests}, {"not_null_daily_day", "warns", "of_its_own"})
+        self.assertIn("IN (0, 1)", self.tidegate("run", self.written, code=HELD).err)
 
     def test_a_source_that_is_itself_being_backfilled_is_waited_for(self):
         self.sql("CREATE TABLE raw(day TEXT, late INTEGER, seats INTEGER); INSERT INTO raw SELECT day, 3, seats FROM flights;")

@@ -103,9 +103,9 @@ static void a_draft_for_a_tool_is_a_spec(void **state) {
 
 /* A list of the draft's own would take the place of tidegate.yaml's: that one's stand in it. */
 static void tests_of_dbt_are_checks(void **state) {
-  static const CascadeCheck checks[] = {{.name = "a_\n\"b", .sql = "\"id\" IN ('#', '\"')"},
-                                        {.name = "c", .sql = "count(id) = count(DISTINCT id)", .total = true},
-                                        {.name = "d e", .why = "only\nwarns"}};
+  static const DbtCheck checks[] = {{.name = "a_\n\"b", .sql = "\"id\" IN ('#', '\"')"},
+                                    {.name = "c", .sql = "count(id) = count(DISTINCT id)", .total = true},
+                                    {.name = "d e", .why = "only\nwarns"}};
   Scene scene;
   Spec spec;
   Error err = {0};

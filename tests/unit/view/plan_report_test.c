@@ -227,6 +227,35 @@ static void many_are_told_by_what_they_need(void **state) {
                       "          Next: tidegate cascade 7f3a\n");
 }
 
+/* As lines of YAML that can be taken over; whatever a name holds, it stays on its line. */
+static void tests_of_dbt_are_offered(void **state) {
+  (void)state;
+  ARENA_SCOPED arena = {0};
+  BUF_SCOPED out = {0};
+  Plan plan = scene_plan();
+  static const DbtCheck tests[] = {{.name = "values\n- x", .sql = "\"a\" IN ('it''s', '\"')"},
+                                   {.name = "once", .sql = "count(a) = count(DISTINCT a)", .total = true},
+                                   {.name = "warns", .why = "only warns"},
+                                   {.name = "own", .why = "is SQL of its own"}};
+  plan.dbt_tests = tests;
+  plan.n_dbt_tests = 4;
+  view_plan(&(Paint){.out = &out}, &arena, &plan, &(Verdict){.allow = true});
+  assert_non_null(
+      strstr(buf_text(&out),
+             "tests     2 tests of dbt's are asked by no check of the spec. Under `checks` they are, before "
+             "the swap:\n"
+             "          rows:\n"
+             "            - \"\\\"a\\\" IN ('it''s', '\\\"')\" # values\\n- x\n"
+             "          totals:\n"
+             "            - \"count(a) = count(DISTINCT a)\" # once\n"
+             "          only by dbt, after the swap: warns, which only warns; own, which is SQL of its own\n"));
+  buf_clear(&out);
+  plan.dbt_tests = tests + 2;
+  plan.n_dbt_tests = 2;
+  view_plan(&(Paint){.out = &out}, &arena, &plan, &(Verdict){.allow = true});
+  assert_non_null(strstr(buf_text(&out), "\ntests     only by dbt, after the swap: warns, which"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(an_allowed_plan_answers_every_question),
                                      cmocka_unit_test(a_denial_gives_every_reason_and_names_no_run),
@@ -236,6 +265,7 @@ int main(void) {
                                      cmocka_unit_test(batches_grow_while_dates_are_left),
                                      cmocka_unit_test(an_estimate_says_what_it_rests_on),
                                      cmocka_unit_test(many_are_told_by_what_they_need),
+                                     cmocka_unit_test(tests_of_dbt_are_offered),
                                      cmocka_unit_test(the_json_is_valid)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
