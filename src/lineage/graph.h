@@ -49,6 +49,7 @@ typedef struct GraphNode {
   int lookback;           /* its job recomputes so many dates more at each run */
   int window;             /* a row reads the parents' rows of so many dates before its own as well (7-day rolling: 6) */
   int window_days;        /* the same in days, whatever the grain of its dates */
+  int earlier_days;       /* a row reads the parents' rows of so many days behind its own as well */
   const char *whole;      /* why no range of its own will do: all its dates hang on all that it reads; NULL: one will */
   const char *range_from; /* who said the above of its dates: "tidegate.yaml", "its SQL", "batch_size" */
   Instant at;             /* when its newest source was made, or the run that wrote it; 0: not known */

@@ -178,6 +178,7 @@ static void merge_node(GraphNode *node, const GraphNode *more) {
     node->lookback = more->lookback;
     node->window = more->window;
     node->window_days = more->window_days;
+    node->earlier_days = more->earlier_days;
     node->whole = more->whole;
     node->cumulative = more->cumulative;
     node->range_from = more->range_from;

@@ -83,6 +83,13 @@ static Instant dates_later(Grain grain, const Zone *zone, Instant at, int n) {
   return at;
 }
 
+/* `n` days before the day that holds `at`. */
+static Instant days_earlier(const Zone *zone, Instant at, int n) {
+  at = grain_floor(GRAIN_DAY, zone, at);
+  for (int i = 0; i < n; i++) at = grain_floor(GRAIN_DAY, zone, at - 1);
+  return at;
+}
+
 static Instant ceiling(Grain grain, const Zone *zone, Instant at) {
   Instant floor = grain_floor(grain, zone, at);
   return floor == at ? at : grain_next(grain, zone, floor);
@@ -99,7 +106,9 @@ static void judge_range(const NeedsCase *given, LineageNode *ret) {
   Instant to = given->range.to;
   if (node->window_days > 0)
     to = dates_later(GRAIN_DAY, ask->zone, ceiling(GRAIN_DAY, ask->zone, to), node->window_days);
-  ret->range.from = grain_floor(ret->grain, ask->zone, given->range.from);
+  Instant from = given->range.from;
+  if (node->earlier_days > 0) from = days_earlier(ask->zone, from, node->earlier_days);
+  ret->range.from = grain_floor(ret->grain, ask->zone, from);
   ret->range.to = ceiling(ret->grain, ask->zone, to);
   int later = node->window > node->lookback ? node->window : node->lookback;
   ret->range.to = dates_later(ret->grain, ask->zone, ret->range.to, later);
@@ -138,6 +147,11 @@ static void explain_range(const NeedsCase *given, LineageNode *ret) {
                         counted(given->arena, node->window_days, GRAIN_DAY, true));
   else if (node->lookback > 0)
     more = arena_printf(given->arena, "it looks back %s", counted(given->arena, node->lookback, grain, known));
+  if (node->earlier_days > 0 && node->whole == NULL) {
+    const char *behind = arena_printf(given->arena, "a row may read %s behind it",
+                                      counted(given->arena, node->earlier_days, GRAIN_DAY, true));
+    more = more == NULL ? behind : arena_printf(given->arena, "%s; %s", more, behind);
+  }
   if (more == NULL) return;
   if (node->range_from != NULL) more = arena_printf(given->arena, "%s (by %s)", more, node->range_from);
   ret->why = ret->why == NULL ? more : arena_printf(given->arena, "%s; %s", ret->why, more);

@@ -25,7 +25,7 @@ bool lineage_read_overrides(LineageCase *reading, Error *err) {
     node->has_grain = said->grain.text != NULL && grain_parse(said->grain.text, &node->grain);
     node->lookback = said->lookback;
     node->window = said->window;
-    node->window_days = 0;
+    node->window_days = node->earlier_days = 0;
     node->whole = NULL;
     node->cumulative = said->cumulative;
   }

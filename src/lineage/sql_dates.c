@@ -85,10 +85,17 @@ static int days_of_text(const char *text, bool *ret_back) {
   return -1;
 }
 
-int sql_modifier_days(const json_t *node) {
+void sql_modify(const json_t *node, SqlMoved *moved) {
+  const char *text = text_of(node);
   bool back;
-  int days = days_of_text(text_of(node), &back);
-  return days < 0 ? 0 : back ? -days : days;
+  int days = days_of_text(text, &back);
+  if (days > 0) *(back ? &moved->earlier : &moved->later) += days;
+  if (text == NULL) return;
+  if (strncasecmp(text, "weekday ", 8) == 0) moved->later += 6;
+  if (strcasecmp(text, "localtime") == 0 || strcasecmp(text, "utc") == 0) {
+    moved->later++;
+    moved->earlier++;
+  }
 }
 
 /* A number of days, as an integer or an interval; −1: neither. */
@@ -138,16 +145,12 @@ static void grain_of_picture(Look *l, const char *picture) {
       }
 }
 
-/* date(x, 'start of month', '-6 days') of SQLite. */
+/* date(x, 'start of month') of SQLite. */
 static void modifiers(Look *l, const json_t *args, size_t from) {
   for (size_t i = from; i < json_array_size(args); i++) {
     const char *text = text_of(json_array_get(args, i));
-    int days = sql_modifier_days(json_array_get(args, i));
     if (text != NULL && strncasecmp(text, "start of ", 9) == 0)
       grain_of_word(l, text + 9, "dates are cut by 'start of'");
-    if (abs(days) > l->dates.days) l->dates.days = abs(days);
-    if (days != 0) say(l, "a date moved by days");
-    if (days > 0) l->dates.after = true;
   }
 }
 
@@ -159,8 +162,8 @@ static void look_at_call(Look *l, const json_t *call) {
   const json_t *first = json_array_get(args, 0), *second = json_array_get(args, 1);
   if (name == NULL) return;
   if (sql_one_of(name, truncates)) {
-    if (sql_column_of(second) != NULL) grain_of_word(l, text_of(first), "date_trunc");
-    if (sql_column_of(first) != NULL) grain_of_word(l, text_of(second), "date_trunc");
+    if (sql_moved(second).fields != NULL) grain_of_word(l, text_of(first), "date_trunc");
+    if (sql_moved(first).fields != NULL) grain_of_word(l, text_of(second), "date_trunc");
   } else if ((strcasecmp(name, "extract") == 0 || strcasecmp(name, "date_part") == 0) &&
              sql_column_of(second) != NULL) {
     grain_of_word(l, text_of(first), "extract");
@@ -301,21 +304,70 @@ static bool compares_dates(const json_t *node) {
   return false;
 }
 
+/* Is a date added to, or taken from, in there? */
+static bool holds_move(const json_t *node) {
+  static const char *const signs[] = {"+", "-", NULL};
+  const char *key;
+  json_t *value;
+  size_t i;
+  const json_t *expression = json_object_get(node, "A_Expr");
+  if (expression != NULL && sql_one_of(sql_last_name(json_object_get(expression, "name")), signs) &&
+      sql_has_date(expression))
+    return true;
+  if (json_is_array(node)) {
+    json_array_foreach(node, i, value) if (holds_move(value)) return true;
+  } else if (json_is_object(node)) {
+    json_object_foreach((json_t *)node, key, value) if (holds_move(value)) return true;
+  }
+  return false;
+}
+
+/* A date in the output is another than the one that was read: day + 7 AS day, (at AT TIME ZONE 'Asia/Tokyo')::date. An
+ * INSERT goes by place, so that there a date may have no name. */
+static void look_at_output(Look *l, const json_t *targets) {
+  size_t i;
+  json_t *item;
+  bool plain = false, unclear = false;
+  json_array_foreach(targets, i, item) {
+    const json_t *target = json_object_get(item, "ResTarget"), *value = json_object_get(target, "val");
+    const char *name = sql_member(target, "name");
+    SqlMoved moved = sql_moved(value);
+    if (name == NULL ? !sql_is_date_name(sql_last_name(moved.fields)) : !sql_is_date_name(name)) continue;
+    if (moved.fields == NULL) {
+      unclear = unclear || holds_move(value);
+      continue;
+    }
+    plain = plain || moved.later + moved.earlier == 0;
+    sql_move(&l->dates, moved.later, moved.earlier);
+  }
+  if (!unclear || plain) return;
+  l->dates.all = true;
+  say(l, "a date computed from another");
+}
+
+/* DISTINCT ON (…) keeps a row of all that have the same key; DISTINCT alone only drops doubles. */
+static bool is_distinct_by_date(const json_t *distinct, const json_t *targets) {
+  return json_object_size(json_array_get(distinct, 0)) > 0 ? sql_has_date(distinct) : sql_has_date(targets);
+}
+
 static void look_at_select(Look *l, const json_t *select) {
   size_t i;
   json_t *key, *window;
   const json_t *targets = json_object_get(select, "targetList"), *group = json_object_get(select, "groupClause");
   json_array_foreach(json_object_get(select, "windowClause"), i, window) if (l->n_windows < MOST_WINDOWS)
       l->windows[l->n_windows++] = json_object_get(window, "WindowDef");
-  bool totals = group != NULL || json_object_get(select, "distinctClause") != NULL || has_aggregate(targets);
-  bool dated = group == NULL && json_object_get(select, "distinctClause") != NULL && sql_has_date(targets);
+  const json_t *distinct = json_object_get(select, "distinctClause");
+  bool limited = json_object_get(select, "limitCount") != NULL || json_object_get(select, "limitOffset") != NULL;
+  bool totals = group != NULL || distinct != NULL || has_aggregate(targets);
+  bool dated = group == NULL && distinct != NULL && is_distinct_by_date(distinct, targets);
+  look_at_output(l, targets);
   json_array_foreach(group, i, key) {
     dated = dated || is_date_key(key, targets);
     if (json_object_get(key, "GroupingSet") != NULL) l->dates.all = true;
   }
-  if (totals && !dated && !compares_dates(json_object_get(select, "whereClause"))) {
+  if (((totals && !dated) || limited) && !compares_dates(json_object_get(select, "whereClause"))) {
     l->dates.all = true;
-    say(l, "a total without a date");
+    say(l, limited ? "a limit over all dates" : "a total without a date");
   }
 }
 
@@ -327,8 +379,10 @@ static void look(Look *l, const json_t *node) {
     json_array_foreach(node, i, value) look(l, value);
     return;
   }
+  const json_t *around = l->pairs.nearest;
   if (json_object_get(node, "targetList") != NULL && json_object_get(node, "relation") == NULL) {
-    if (l->pairs.output == NULL) l->pairs.output = json_object_get(node, "targetList");
+    l->pairs.nearest = json_object_get(node, "targetList");
+    if (l->pairs.output == NULL) l->pairs.output = l->pairs.nearest;
     look_at_select(l, node);
   }
   json_object_foreach((json_t *)node, key, value) {
@@ -339,6 +393,7 @@ static void look(Look *l, const json_t *node) {
     }
     look(l, value);
   }
+  l->pairs.nearest = around;
 }
 
 SqlDates sql_dates(const json_t *tree) {

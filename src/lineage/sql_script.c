@@ -55,6 +55,7 @@ static SqlDates widest(SqlDates a, SqlDates b) {
   a.has_grain = a.has_grain || b.has_grain;
   a.window += b.window;
   a.days += b.days;
+  a.earlier += b.earlier;
   if (a.why == NULL) a.why = b.why;
   return a;
 }

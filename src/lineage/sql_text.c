@@ -40,6 +40,7 @@ void sql_tell_dates(GraphNode *facts, const SqlDates *dates) {
   facts->has_grain = facts->has_grain || dates->has_grain;
   if (dates->window > facts->window) facts->window = dates->window;
   if (dates->days > facts->window_days) facts->window_days = dates->days;
+  if (dates->earlier > facts->earlier_days) facts->earlier_days = dates->earlier;
   facts->cumulative = facts->cumulative || dates->cumulative;
   /* Dates before the first that changed are wrong too, or all are: no range that begins there will do. */
   if ((dates->all || dates->after) && facts->whole == NULL)

@@ -28,6 +28,7 @@ typedef struct SqlDates {
   Grain grain;
   int window;      /* so many dates (rows) before its own are read too */
   int days;        /* so many days before its own are read too */
+  int earlier;     /* so many days behind its own are read too */
   const char *why; /* the words in the text that say so; NULL: none */
 } SqlDates;
 

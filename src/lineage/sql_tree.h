@@ -37,7 +37,7 @@ enum { SQL_MOST_PAIRS = 32 };
 typedef struct SqlPairs {
   SqlPair items[SQL_MOST_PAIRS];
   size_t n;
-  const json_t *output; /* the target list of the outermost query */
+  const json_t *output, *nearest; /* the target list of the outermost query, and of the one that is looked at */
 } SqlPairs;
 
 /* A comparison: which tables' dates it connects, and how far they are apart. */
@@ -52,8 +52,17 @@ bool sql_is_date_name(const char *name);
 const json_t *sql_column_of(const json_t *node);
 /* A number of days, as an integer or an interval; −1: neither. */
 int sql_days_of(const json_t *node);
-/* The days of SQLite's '-6 days' or '+1 month', below 0 for minus; 0: something else. */
-int sql_modifier_days(const json_t *node);
+/* A column's date, moved by days or cut to a grain. */
+typedef struct SqlMoved {
+  const json_t *fields; /* of the column; NULL: it is nothing like that */
+  int later, earlier;   /* by so many days at most, whole ones */
+} SqlMoved;
+
+SqlMoved sql_moved(const json_t *node);
+/* Adds what SQLite's '-6 days', '+1 month', 'weekday 0' or 'localtime' may move. */
+void sql_modify(const json_t *node, SqlMoved *moved);
+/* What is written stands at dates so much later, or earlier, than what it is made from. */
+void sql_move(SqlDates *dates, int later, int earlier);
 /* Does the expression give or hold a date, by a column's name? */
 bool sql_has_date(const json_t *node);
 

@@ -26,6 +26,17 @@ SQL = {
         FROM (SELECT day, sum(minutes) AS minutes FROM daily GROUP BY day) AS days;""",
     "counts": "INSERT INTO counts(flights, day) SELECT sum(flights) AS day, day AS other FROM daily GROUP BY day;",
 }
+# What stands at other dates than what it is made from. Nothing beside the range of days would show it.
+ELSEWHERE = {
+    "evening_before": """
+        CREATE TABLE evening_before(day TEXT NOT NULL, origin TEXT NOT NULL, minutes INT, PRIMARY KEY(day, origin));
+        INSERT INTO evening_before SELECT date(day, '-1 day') AS day, origin, sum(minutes) FROM daily GROUP BY 1, 2;""",
+    "compared": """
+        CREATE TABLE compared(day TEXT NOT NULL, origin TEXT NOT NULL, more INT, PRIMARY KEY(day, origin));
+        INSERT INTO compared
+        SELECT d.day, d.origin, d.minutes - p.minutes AS more
+        FROM airport_days AS d JOIN airport_days AS p ON p.day = date(d.day, '-30 days') AND p.origin = d.origin;""",
+}
 SCENE = """
 CREATE TABLE flights(day TEXT NOT NULL, origin TEXT NOT NULL, carrier TEXT NOT NULL, delay INT);
 INSERT INTO flights
@@ -91,6 +102,18 @@ class Cascade(Flow):
         (self.folder / "tidegate.yaml").write_text(PIPELINE, encoding="utf-8")
         (self.folder / "fix.yaml").write_text(SPEC, encoding="utf-8")
         self.swapped("fix.yaml")
+
+    def test_what_stands_at_other_dates_is_made_right_too(self):
+        self.sql(WRONG)
+        for name, text in ELSEWHERE.items():
+            (self.folder / "sql" / f"{name}.sql").write_text(text + "\n", encoding="utf-8")
+            self.sql(text)
+        self.sql(WRONG.replace("+ 60", "- 60"))
+        self.tidegate("cascade", "--yes", "fix.yaml")
+        for name, text in ELSEWHERE.items():
+            made = self.content(name)
+            self.sql(f"DROP TABLE {name}; {text}")
+            self.assertEqual(made, self.content(name), name)
 
     def content(self, name):
         return self.rows(f"SELECT * FROM {name} ORDER BY 1, 2")

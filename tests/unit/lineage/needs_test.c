@@ -111,6 +111,10 @@ static void dates_are_mapped(void **state) {
   /* Days that reach into the next month, before they are widened to months. */
   check_range((GraphNode){.range_from = "x", .has_grain = true, .grain = GRAIN_MONTH, .window_days = 20}, "2013-02-01",
               "2013-04-01", "20 days");
+  check_range((GraphNode){.range_from = "x", .window_days = 1, .earlier_days = 9}, "2013-01-30", "2013-02-11",
+              "1 day before it as well; a row may read 9 days behind it");
+  check_range((GraphNode){.range_from = "x", .has_grain = true, .grain = GRAIN_MONTH, .earlier_days = 9}, "2013-01-01",
+              "2013-03-01", "behind it");
   check_range((GraphNode){.range_from = "x", .cumulative = true}, "2013-02-08", "2013-06-10", "everything up to today");
   check_range((GraphNode){.reads_itself = true}, "2013-02-08", "2013-06-10", "its own rows");
   check_range((GraphNode){.range_from = "x", .cumulative = true, .has_grain = true, .grain = GRAIN_MONTH}, "2013-02-01",

@@ -95,6 +95,7 @@ static void names_and_columns(void **state) {
 
 static const char *dates_text(Arena *arena, const SqlDates *dates) {
   const char *days = dates->days > 0 ? arena_printf(arena, " %dd", dates->days) : "";
+  if (dates->earlier > 0) days = arena_printf(arena, "%s -%dd", days, dates->earlier);
   return arena_printf(arena, "%s %d%s%s%s%s", dates->has_grain ? grain_name(dates->grain) : "-", dates->window, days,
                       dates->cumulative ? " cumulative" : "", dates->after ? " after" : "", dates->all ? " all" : "");
 }
@@ -164,6 +165,36 @@ static void dates_of_statements(void **state) {
       {"SELECT flight_date, carrier, sum(n) FROM t GROUP BY ROLLUP (flight_date, carrier)", "- 0 all"},
       {"SELECT flight_date, n / (SELECT max(n) FROM t) FROM t", "- 0 all"},
       {"SELECT flight_date FROM t WHERE flight_date >= current_date - 3", "- 0"},
+      /* dates that are others in the output */
+      {"SELECT flight_date + 7 AS flight_date, n FROM t", "- 0 7d"},
+      {"SELECT (flight_date - INTERVAL '1 day')::date AS flight_date, n FROM t", "- 0 -1d"},
+      {"INSERT INTO w SELECT flight_date - 1, n FROM t", "- 0 -1d"},
+      {"INSERT INTO w SELECT date(flight_date, '+1 month'), n FROM t", "- 0 31d"},
+      {"SELECT date(flight_date, 'weekday 0', '-6 days') AS week, sum(n) FROM t GROUP BY 1", "- 0 6d -6d"},
+      {"SELECT date_trunc('week', flight_date + 1)::date - 1 AS week, sum(n) FROM t GROUP BY 1", "week 0 1d -1d"},
+      {"SELECT (sent_at AT TIME ZONE 'America/New_York')::date AS day, count(*) FROM t GROUP BY 1", "- 0 1d -1d"},
+      {"SELECT date(sent_at, 'localtime') AS day, count(*) FROM t GROUP BY 1", "- 0 1d -1d"},
+      {"SELECT CASE WHEN n < 4 THEN flight_date - 1 ELSE flight_date END AS day, n FROM t", "- 0 all"},
+      {"SELECT flight_date - delay AS day, n FROM t", "- 0 all"},
+      {"SELECT flight_date, flight_date + delay AS due_date, n - 1 AS n FROM t", "- 0"},
+      {"SELECT flight_date, closed_at - opened_at AS took FROM t", "- 0"},
+      {"SELECT a.flight_date, b.n FROM a JOIN b ON b.flight_date = a.flight_date", "- 0"},
+      {"SELECT a.flight_date, b.n FROM a JOIN b ON b.flight_date = a.flight_date - 364", "- 0 364d"},
+      {"SELECT a.flight_date, b.n FROM a JOIN b ON a.flight_date = b.flight_date + 364", "- 0 364d"},
+      {"SELECT a.flight_date, b.n FROM a JOIN b ON (b.flight_date - INTERVAL '1 week')::date = a.flight_date",
+       "- 0 -7d"},
+      {"WITH w AS (SELECT a.flight_date, b.n FROM a JOIN b ON date(a.flight_date, '-1 year') = b.flight_date) "
+       "SELECT * FROM w",
+       "- 0 366d"},
+      {"SELECT flight_date, n FROM a, b WHERE b.flight_date = a.flight_date - 7", "- 0 7d -7d"}, /* of which? */
+      {"SELECT a.flight_date, b.n FROM a JOIN b ON b.month = date_trunc('month', a.flight_date)::date", "month 0"},
+      {"SELECT a.flight_date, b.n FROM a JOIN b ON b.number = a.number - 1", "- 0"},
+      {"SELECT DISTINCT ON (id) id, flight_date, n FROM t ORDER BY id, flight_date DESC", "- 0 all"},
+      {"SELECT DISTINCT ON (flight_date, id) id, flight_date, n FROM t ORDER BY flight_date, id", "- 0"},
+      {"SELECT flight_date, n FROM t ORDER BY n DESC LIMIT 100", "- 0 all"},
+      {"SELECT flight_date, n FROM t ORDER BY n OFFSET 10", "- 0 all"},
+      {"SELECT a.flight_date, l.n FROM a, LATERAL (SELECT b.n FROM b WHERE b.flight_date = a.flight_date LIMIT 3) l",
+       "- 0"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     ARENA_SCOPED arena = {0};
