@@ -32,3 +32,9 @@ void engine_close(Engine **engine) {
   if (*engine != NULL) (*engine)->ops->close(*engine);
   *engine = NULL;
 }
+
+bool engine_end(const Engine *engine, EngineWriter *writer, bool ok, Error *err) {
+  if (ok) return engine->ops->commit(writer, err);
+  engine->ops->abort(writer);
+  return false;
+}

@@ -567,12 +567,15 @@ typedef struct EngineOps {
   bool (*has_role)(Engine *, const char *role, bool *ret, Error *);
 
   /* -- work: needs a writer -- */
-  /* The writer acts for one backfill under one lease epoch. Released by writer_close; NULL-safe. */
+  /* The writer acts for one backfill under one lease epoch. writer_close aborts what is open; NULL-safe. */
   bool (*writer_open)(Engine *, const GatePass *, const char *id, int64_t epoch, EngineWriter **ret, Error *);
   void (*writer_close)(EngineWriter *);
   /* Locks, then checks the lease epoch (law 10) and beats the heartbeat: ERR_LEASED when another took over, ERR_LOCKED
    * when the lock was not to be had in time. */
   bool (*begin)(EngineWriter *, TxnLimits, Error *);
+  /* The transaction is over, whatever the answer: after false there is nothing to abort, and nothing of it holds. Only
+   * where the connection was lost and the server cannot be asked does the message say that this is not known; then the
+   * ledger tells. */
   bool (*commit)(EngineWriter *, Error *);
   void (*abort)(EngineWriter *); /* rolls back; nothing to roll back is fine */
   /* Makes an object of the backfill and records it in the ledger, with the open transaction. role: "changes", "shadow"
@@ -631,5 +634,8 @@ bool engine_open(const char *url, const EngineOptions *options, Engine **ret_eng
 /* Closes; NULL is fine. For `ENGINE_SCOPED engine = NULL;`. */
 void engine_close(Engine **engine);
 #define ENGINE_SCOPED __attribute__((cleanup(engine_close))) Engine *
+
+/* Ends the writer's transaction: commits it when all went well in it (`ok`), else aborts it. True: it is committed. */
+bool engine_end(const Engine *engine, EngineWriter *writer, bool ok, Error *err);
 
 #endif

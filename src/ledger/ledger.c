@@ -87,14 +87,14 @@ bool ledger_allows(const BackfillRecord *record, const char *verb, Error *err) {
   return find_transition(state, verb) != NULL || refuse_verb(record, state, verb, err);
 }
 
-bool ledger_move(Engine *engine, BackfillRecord *record, const char *verb, const char *reason, const char *doc,
-                 const char *json, Error *err) {
+bool ledger_move(Engine *engine, BackfillRecord *record, LedgerMove move, Error *err) {
   State state;
   if (!state_of(record, &state, err)) return false;
-  const Transition *transition = find_transition(state, verb);
-  if (transition == NULL) return refuse_verb(record, state, verb, err);
+  const Transition *transition = find_transition(state, move.verb);
+  if (transition == NULL) return refuse_verb(record, state, move.verb, err);
   const char *to = state_name(transition->to);
-  if (!engine->ops->ledger_move(engine, record->id, state_name(state), to, reason, doc, json, ledger_owner(), err))
+  if (!engine->ops->ledger_move(engine, record->id, state_name(state), to, move.reason, move.doc, move.json,
+                                ledger_owner(), err))
     return false;
   record->state = to;
   return true;
@@ -179,6 +179,16 @@ bool ledger_reload(Engine *engine, Arena *arena, BackfillRecord *record, Error *
   if (records == NULL || index == n) return fail_not_found(record->id, records, n, err);
   *record = records[index];
   return true;
+}
+
+bool ledger_commit(Engine *engine, Arena *arena, EngineWriter *writer, BackfillRecord *record, LedgerMove move,
+                   Error *err) {
+  const char *before = record->state;
+  if (engine_end(engine, writer, ledger_move(engine, record, move, err), err)) return true;
+  Error ignored;
+  record->state = before;
+  ledger_reload(engine, arena, record, &ignored);
+  return false;
 }
 
 static bool is_taken(const char *id, const BackfillRecord *records, size_t n) {

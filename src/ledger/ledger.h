@@ -40,13 +40,25 @@ bool ledger_reload(Engine *engine, Arena *arena, BackfillRecord *record, Error *
 /* A new id: the shortest beginning of digest, at least four digits, that no backfill has. */
 bool ledger_new_id(Engine *engine, Arena *arena, const char *digest, const char **ret, Error *err);
 
+/* A transition, and what is written down with it; NULL: nothing. */
+typedef struct LedgerMove {
+  const char *verb, *reason;
+  const char *doc, *json; /* doc: "plan", "seal" or "swap" */
+} LedgerMove;
+
 /*
- * Moves a backfill along the transition with this verb, inside the open transaction if there is one. doc ("plan",
- * "seal" or "swap") and json may be NULL. Errors: ERR_STATE when the state has no such transition or is no longer what
- * the record says; on success record->state is the new one.
+ * Moves a backfill along the transition, inside the open transaction if there is one. Errors: ERR_STATE when the state
+ * has no such transition or is no longer what the record says; on success record->state is the new one.
  */
-bool ledger_move(Engine *engine, BackfillRecord *record, const char *verb, const char *reason, const char *doc,
-                 const char *json, Error *err);
+bool ledger_move(Engine *engine, BackfillRecord *record, LedgerMove move, Error *err);
+
+/*
+ * Moves a backfill as the last thing of the writer's transaction, and ends that. Where it is not committed, the record
+ * is read again, since only the ledger knows what the state is now; if it cannot be asked, the state is taken for what
+ * it was.
+ */
+bool ledger_commit(Engine *engine, Arena *arena, EngineWriter *writer, BackfillRecord *record, LedgerMove move,
+                   Error *err);
 
 /* Fails with ERR_STATE, naming the state and what can be done from it, unless the state is one for which the verb
  * exists. */

@@ -52,7 +52,7 @@ static const char *find_change(Arena *arena, const BackfillRecord *record, const
 static bool supersede(Engine *engine, BackfillRecord *record, const char *why, Error *err) {
   Error not_possible;
   if (ledger_allows(record, "supersede", &not_possible) &&
-      !ledger_move(engine, record, "supersede", why, NULL, NULL, err))
+      !ledger_move(engine, record, (LedgerMove){.verb = "supersede", .reason = why}, err))
     return false;
   return error_set(err, ERR_SUPERSEDED, "the plan %s no longer holds: %s", record->id, why);
 }

@@ -51,27 +51,21 @@ void in_place_event(InPlace *work, const char *what, const char *detail) {
 bool in_place_note(InPlace *work, const char *verb, Error *err) {
   Run *run = &work->run;
   const EngineOps *ops = run->engine->ops;
-  const char *document = opened_json(run->arena, &work->opened);
+  const char *id = run->record->id, *document = opened_json(run->arena, &work->opened);
   if (!run_begin(run, work->writer, false, err)) return false;
-  bool ok = verb == NULL ? ops->ledger_doc(run->engine, run->record->id, "seal", document, err)
-                         : ledger_move(run->engine, run->record, verb,
-                                       strcmp(verb, "open") == 0 ? work->opened.line : NULL, "seal", document, err);
-  if (ok && ops->commit(work->writer, err)) return true;
-  if (!ok) ops->abort(work->writer);
-  Error ignored;
-  ledger_reload(run->engine, run->arena, run->record, &ignored); /* what the state is now only the ledger knows */
-  return false;
+  if (verb == NULL)
+    return engine_end(run->engine, work->writer, ops->ledger_doc(run->engine, id, "seal", document, err), err);
+  const char *reason = strcmp(verb, "open") == 0 ? work->opened.line : NULL;
+  LedgerMove move = {.verb = verb, .reason = reason, .doc = "seal", .json = document};
+  return ledger_commit(run->engine, run->arena, work->writer, run->record, move, err);
 }
 
 bool in_place_found(InPlace *work, const FindingRecord *findings, size_t n, Error *err) {
   Run *run = &work->run;
   const EngineOps *ops = run->engine->ops;
   if (!run_begin(run, work->writer, false, err)) return false;
-  if (!ops->ledger_add_findings(run->engine, run->record->id, findings, n, err)) {
-    ops->abort(work->writer);
-    return false;
-  }
-  if (!ops->commit(work->writer, err)) return false;
+  bool added = ops->ledger_add_findings(run->engine, run->record->id, findings, n, err);
+  if (!engine_end(run->engine, work->writer, added, err)) return false;
   return error_set(err, ERR_HELD, "production was written in place and does not pass: %s", findings[0].message);
 }
 

@@ -183,12 +183,8 @@ static bool retry(Run *run, Error *err) {
   if (!run_wait_for_gate(run, 0, &pass, err) ||
       !ops->writer_open(run->engine, pass, run->record->id, run->epoch, &writer, err))
     return false;
-  bool ok = run_begin(run, writer, false, err);
-  if (ok) {
-    ok = ops->forget(writer, &run->plan->shape, run->plan->range, err) &&
-         ledger_move(run->engine, run->record, "retry", NULL, NULL, NULL, err) && ops->commit(writer, err);
-    if (!ok) ops->abort(writer);
-  }
+  bool ok = run_begin(run, writer, false, err) && ops->forget(writer, &run->plan->shape, run->plan->range, err) &&
+            ledger_commit(run->engine, run->arena, writer, run->record, (LedgerMove){.verb = "retry"}, err);
   ops->writer_close(writer);
   return ok;
 }
@@ -223,9 +219,7 @@ static bool forget_lost(Run *run, EngineWriter *writer, const bool *lost, Error 
     DateRange date = {from, grain_next(shape->codec.grain, shape->codec.zone, from)};
     ok = !lost[i] || run->engine->ops->forget(writer, shape, date, err);
   }
-  if (ok) return run->engine->ops->commit(writer, err);
-  run->engine->ops->abort(writer);
-  return false;
+  return engine_end(run->engine, writer, ok, err);
 }
 
 /* A crash of the server empties an unlogged shadow while the marks of what was written survive: that is written again.

@@ -25,10 +25,8 @@ static const char *seal_json(Run *run, const ChangeCounts *counts, int64_t rows,
 }
 
 static bool settle(Run *run, EngineWriter *writer, Error *err) {
-  if (!run_begin(run, writer, false, err)) return false;
-  if (run->engine->ops->settle_moves(writer, &run->plan->shape, err)) return run->engine->ops->commit(writer, err);
-  run->engine->ops->abort(writer);
-  return false;
+  return run_begin(run, writer, false, err) &&
+         engine_end(run->engine, writer, run->engine->ops->settle_moves(writer, &run->plan->shape, err), err);
 }
 
 static bool hold_at_seal(Run *run, EngineWriter *writer, const FindingRecord *findings, size_t n, Error *err) {
@@ -50,7 +48,6 @@ static bool no_change(Run *run, EngineWriter *writer, Error *err) {
 }
 
 static bool seal(Run *run, EngineWriter *writer, RunFacts *ret, Error *err) {
-  const EngineOps *ops = run->engine->ops;
   const FindingRecord *findings;
   size_t n;
   ChangeCounts counts;
@@ -63,11 +60,8 @@ static bool seal(Run *run, EngineWriter *writer, RunFacts *ret, Error *err) {
   for (size_t i = 0; i < run->n_dates; i++) rows += run->dates[i].recomputed.rows;
   const char *json = seal_json(run, &counts, rows, err);
   if (json == NULL || !run_begin(run, writer, false, err)) return false;
-  if (!ledger_move(run->engine, run->record, "seal", NULL, "seal", json, err)) {
-    ops->abort(writer);
-    return false;
-  }
-  if (!ops->commit(writer, err)) return false;
+  LedgerMove sealed = {.verb = "seal", .doc = "seal", .json = json};
+  if (!ledger_commit(run->engine, run->arena, writer, run->record, sealed, err)) return false;
   run->record->seal = json;
   ret->counts = counts;
   ret->rows = rows;

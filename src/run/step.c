@@ -38,9 +38,8 @@ static bool prepare_objects(Run *run, EngineWriter *writer, Error *err) {
   const Plan *plan = run->plan;
   if (!run_begin(run, writer, false, err)) return false;
   bool ok = ops->create(writer, &plan->shape, "changes", err) &&
-            (!plan->spec.full_shadow || ops->create(writer, &plan->shape, "shadow", err)) &&
-            ledger_move(run->engine, run->record, "run", NULL, NULL, NULL, err);
-  if (ok) return ops->commit(writer, err);
+            (!plan->spec.full_shadow || ops->create(writer, &plan->shape, "shadow", err));
+  if (ok) return ledger_commit(run->engine, run->arena, writer, run->record, (LedgerMove){.verb = "run"}, err);
   ops->abort(writer);
   return false;
 }
@@ -50,9 +49,7 @@ static bool fill_shadow(RunStep *step, EngineWriter *writer, const Job *job, Err
   Interrupt interrupt = {go_on, step};
   if (!begin(step, writer, false, err)) return false;
   step->deadline = clock_seconds() + step->run->plan->spec.budget.statement;
-  if (ops->fill_shadow(writer, job, &interrupt, err)) return ops->commit(writer, err);
-  ops->abort(writer);
-  return false;
+  return engine_end(step->engine, writer, ops->fill_shadow(writer, job, &interrupt, err), err);
 }
 
 /* The full shadow, made by the recompute or the command. *ret_token: of a snapshot before anything was read; NULL where
@@ -151,12 +148,12 @@ bool run_hold(Run *run, EngineWriter *writer, const FindingRecord *findings, siz
   const EngineOps *ops = run->engine->ops;
   BUF_SCOPED reason = {0};
   for (size_t i = 0; i < n; i++) buf_printf(&reason, "%s%s", i == 0 ? "" : "; ", findings[i].message);
-  if (!ops->ledger_add_findings(run->engine, run->record->id, findings, n, err) ||
-      !ledger_move(run->engine, run->record, "hold", buf_text(&reason), NULL, NULL, err)) {
+  if (!ops->ledger_add_findings(run->engine, run->record->id, findings, n, err)) {
     ops->abort(writer);
     return false;
   }
-  if (!ops->commit(writer, err)) return false;
+  LedgerMove held = {.verb = "hold", .reason = buf_text(&reason)};
+  if (!ledger_commit(run->engine, run->arena, writer, run->record, held, err)) return false;
   error_set(err, ERR_HELD, "%s", buf_text(&reason));
   return error_hint(err,
                     "production is untouched. Look: tidegate diff %s; put the cause right and try again: tidegate run "

@@ -137,17 +137,8 @@ bool act_try_again(Act *act, const volatile sig_atomic_t *stop, const Error *err
   return rest_unless_stopped(&stop, LONGEST_REST);
 }
 
-bool act_commit(Act *act, const char *verb, const char *reason, const char *doc, const char *json, Error *err) {
-  const char *before = act->record->state;
-  if (!ledger_move(act->engine, act->record, verb, reason, doc, json, err)) {
-    act->engine->ops->abort(act->writer);
-    return false;
-  }
-  if (act->engine->ops->commit(act->writer, err)) return true;
-  /* What the state is now only the ledger knows; where it cannot be asked, the move is taken for undone. */
-  Error ignored;
-  if (!ledger_reload(act->engine, act->arena, act->record, &ignored)) act->record->state = before;
-  return false;
+bool act_commit(Act *act, LedgerMove move, Error *err) {
+  return ledger_commit(act->engine, act->arena, act->writer, act->record, move, err);
 }
 
 bool act_took_too_long(const Act *act, Error *err) {

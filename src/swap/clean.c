@@ -14,7 +14,7 @@ static bool drop_all(Act *act, const char *verb, const char *reason, Error *err)
       ops->abort(act->writer);
       return false;
     }
-  return act_commit(act, verb, reason, NULL, NULL, err);
+  return act_commit(act, (LedgerMove){.verb = verb, .reason = reason}, err);
 }
 
 /* The evidence once more, on production itself. */

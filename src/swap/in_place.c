@@ -111,5 +111,6 @@ bool in_place_restore(Arena *arena, Engine *engine, EngineWriter *writer, Backfi
   }
   /* From snapshotted nothing was opened: the state stays, production equals the snapshot again. */
   if (!whole || strcmp(record->state, state_name(STATE_snapshotted)) == 0) return ops->commit(writer, err);
-  return act_commit(&act, "restore", arena_printf(arena, "%" PRId64 " rows put back", *ret_changed), NULL, NULL, err);
+  const char *reason = arena_printf(arena, "%" PRId64 " rows put back", *ret_changed);
+  return act_commit(&act, (LedgerMove){.verb = "restore", .reason = reason}, err);
 }

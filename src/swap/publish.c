@@ -24,7 +24,7 @@ static bool back_to_building(Act *act, DateRange drift, const char *what, Error 
     act->engine->ops->abort(act->writer);
     return false;
   }
-  if (!act_commit(act, "drift", reason, NULL, NULL, err)) return false;
+  if (!act_commit(act, (LedgerMove){.verb = "drift", .reason = reason}, err)) return false;
   error_set(err, ERR_DRIFT, "%s: nothing was published", reason);
   return error_hint(err, "recompute those dates and swap again: tidegate run %s", act->record->id);
 }
@@ -77,7 +77,7 @@ static bool refused(Act *act, Error *err) {
   act->engine->ops->abort(act->writer);
   act->refused = 0;
   if (refusal.code != ERR_HELD || !act_lock(act, NULL, NULL, err) ||
-      !act_commit(act, "hold", refusal.message, NULL, NULL, err)) {
+      !act_commit(act, (LedgerMove){.verb = "hold", .reason = refusal.message}, err)) {
     *err = refusal;
     return act_took_too_long(act, err);
   }
@@ -118,7 +118,8 @@ static bool publish(Act *act, const volatile sig_atomic_t *stop, SwapFacts *ret,
       break;
     if (!act_try_again(act, stop, err)) return refused(act, err);
   }
-  if (!act_commit(act, "swap", NULL, "swap", swap_json(act, clock_seconds() - locked), err)) return false;
+  LedgerMove swapped = {.verb = "swap", .doc = "swap", .json = swap_json(act, clock_seconds() - locked)};
+  if (!act_commit(act, swapped, err)) return false;
   ret->lock_seconds = clock_seconds() - locked;
   ret->counts = act->counts;
   ret->tries = act->refused + 1;
@@ -130,7 +131,7 @@ static bool publish(Act *act, const volatile sig_atomic_t *stop, SwapFacts *ret,
 /* After a rollback the same sealed change set may be published again. */
 static bool reopen(Act *act, Error *err) {
   if (strcmp(act->record->state, state_name(STATE_rolled_back)) != 0) return true;
-  return act_lock(act, NULL, NULL, err) && act_commit(act, "reopen", NULL, NULL, NULL, err);
+  return act_lock(act, NULL, NULL, err) && act_commit(act, (LedgerMove){.verb = "reopen"}, err);
 }
 
 bool swap_publish(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan,

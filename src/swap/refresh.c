@@ -4,9 +4,7 @@ static bool refresh(Act *act, const char *view, const char *what, const char *de
   const EngineOps *ops = act->engine->ops;
   bool ok = act_still_idle(act, err) && ops->refresh(act->writer, view, &ret->readers_went_on, err) &&
             ops->ledger_event(act->engine, act->record->id, ledger_owner(), what, detail, err);
-  if (ok) return ops->commit(act->writer, err);
-  ops->abort(act->writer);
-  return false;
+  return engine_end(act->engine, act->writer, ok, err);
 }
 
 bool swap_refresh(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, const char *view,

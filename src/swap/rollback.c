@@ -57,7 +57,7 @@ static bool rollback(Act *act, LaterRows later, const volatile sig_atomic_t *sto
     return act_took_too_long(act, err);
   }
   const char *reason = arena_printf(act->arena, "%s; %" PRId64 " rows left as they are", decision(later), ret->left);
-  if (!act_commit(act, "rollback", reason, NULL, NULL, err)) return false;
+  if (!act_commit(act, (LedgerMove){.verb = "rollback", .reason = reason}, err)) return false;
   ret->lock_seconds = clock_seconds() - locked;
   ret->restored = act->counts.inserts + act->counts.updates + act->counts.deletes + act->counts.moves - ret->left;
   return true;

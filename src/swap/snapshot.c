@@ -24,7 +24,8 @@ static bool snapshot(Act *act, SnapshotFacts *ret, Error *err) {
   Opened opened = {.rows = look.rows, .outside = look.outside};
   ret->rows = look.rows;
   ret->outside_unchanged = true;
-  return act_commit(act, "snapshot", NULL, "seal", opened_json(act->arena, &opened), err);
+  LedgerMove taken = {.verb = "snapshot", .doc = "seal", .json = opened_json(act->arena, &opened)};
+  return act_commit(act, taken, err);
 }
 
 bool swap_snapshot(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, SnapshotFacts *ret,
@@ -79,9 +80,8 @@ static bool check(Act *act, SnapshotFacts *ret, Error *err) {
     error_set(err, ERR_NO_CHANGE, "production still equals the snapshot: nothing was written");
     return error_hint(err, "run the tool, then check again; or tidegate discard %s", id);
   }
-  return act_lock(act, NULL, NULL, err) &&
-         act_commit(act, "check", ret->outside_unchanged ? NULL : "rows outside the range changed meanwhile", NULL,
-                    NULL, err);
+  const char *reason = ret->outside_unchanged ? NULL : "rows outside the range changed meanwhile";
+  return act_lock(act, NULL, NULL, err) && act_commit(act, (LedgerMove){.verb = "check", .reason = reason}, err);
 }
 
 bool swap_check(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, SnapshotFacts *ret,

@@ -40,8 +40,8 @@ bool act_still_idle(Act *act, Error *err);
 /* Under the lock, where whole dates are replaced: has the target no column that the plan does not know? Else `code`;
  * the caller rolls back. */
 bool act_no_new_column(Act *act, ErrorCode code, Error *err);
-/* Moves the state along the verb and commits; on failure everything is rolled back. */
-bool act_commit(Act *act, const char *verb, const char *reason, const char *doc, const char *json, Error *err);
+/* ledger_commit of the act. */
+bool act_commit(Act *act, LedgerMove move, Error *err);
 /* After an abort: says so when it was the deadline, which alone interrupts under the lock; always returns false. */
 bool act_took_too_long(const Act *act, Error *err);
 /* A job over the whole range of the plan. */

@@ -44,7 +44,7 @@ bool command_open(CommandCase *c, CommandVerdict *verdict, Error *err) {
   for (size_t i = 0; i < c->n_targets; i++) {
     CommandTarget *target = &c->targets[i];
     if (target->shadow) continue;
-    if (!ledger_move(c->engine, &target->record, "open", reason, NULL, NULL, err)) return false;
+    if (!ledger_move(c->engine, &target->record, (LedgerMove){.verb = "open", .reason = reason}, err)) return false;
     verdict->backfill = target->record.id;
   }
   return true;

@@ -104,17 +104,45 @@ static void state_changes_along_the_table_only(void **state) {
   Error err = {0};
   add(f, "7f3a", "sales", "planned", NULL);
   must(ledger_find(f->engine, &f->arena, "7f3a", &record, &err), &err);
-  assert_refused(ledger_move(f->engine, &record, "swap", NULL, NULL, NULL, &err), &err, ERR_STATE, "is planned");
+  assert_refused(ledger_move(f->engine, &record, (LedgerMove){.verb = "swap"}, &err), &err, ERR_STATE, "is planned");
   assert_has(err.hint, "run, discard, snapshot");
   must(ledger_allows(&record, "run", &err), &err);
-  must(ledger_move(f->engine, &record, "run", NULL, NULL, NULL, &err), &err);
+  must(ledger_move(f->engine, &record, (LedgerMove){.verb = "run"}, &err), &err);
   assert_string_equal(record.state, "building");
   BackfillRecord stale = record;
-  must(ledger_move(f->engine, &record, "hold", "a check failed", NULL, NULL, &err), &err);
-  assert_refused(ledger_move(f->engine, &stale, "seal", NULL, NULL, NULL, &err), &err, ERR_STATE, "held");
+  must(ledger_move(f->engine, &record, (LedgerMove){.verb = "hold", .reason = "a check failed"}, &err), &err);
+  assert_refused(ledger_move(f->engine, &stale, (LedgerMove){.verb = "seal"}, &err), &err, ERR_STATE, "held");
   must(ledger_reload(f->engine, &f->arena, &stale, &err), &err);
   assert_string_equal(stale.state, "held");
   assert_string_equal(stale.reason, "a check failed");
+}
+
+static bool commit_fails(EngineWriter *writer, Error *err) {
+  return error_set(err, ERR_DATABASE, "the connection was lost");
+}
+
+static bool list_fails(Engine *engine, Arena *arena, const BackfillRecord **ret, size_t *ret_n, Error *err) {
+  return error_set(err, ERR_DATABASE, "the connection was lost");
+}
+
+static void after_a_lost_commit_the_ledger_says_the_state(void **state) {
+  Fixture *f = *state;
+  const EngineOps *whole = f->engine->ops;
+  EngineOps lost = *whole;
+  BackfillRecord record;
+  Error err = {0};
+  lost.commit = commit_fails;
+  add(f, "7f3a", "sales", "planned", NULL);
+  must(ledger_find(f->engine, &f->arena, "7f3a", &record, &err), &err);
+  f->engine->ops = &lost; /* no transaction is open: what is moved stays so */
+  assert_refused(ledger_commit(f->engine, &f->arena, NULL, &record, (LedgerMove){.verb = "run"}, &err), &err,
+                 ERR_DATABASE, "connection");
+  assert_string_equal(record.state, "building");
+  lost.ledger_list = list_fails;
+  assert_refused(ledger_commit(f->engine, &f->arena, NULL, &record, (LedgerMove){.verb = "seal"}, &err), &err,
+                 ERR_DATABASE, "connection");
+  assert_string_equal(record.state, "building");
+  f->engine->ops = whole;
 }
 
 static void only_a_gone_process_is_dead(void **state) {
@@ -189,6 +217,7 @@ int main(void) {
       FIXTURE_TEST(the_newest_counts_when_all_are_final),
       FIXTURE_TEST(new_ids_are_short_and_free),
       FIXTURE_TEST(state_changes_along_the_table_only),
+      FIXTURE_TEST(after_a_lost_commit_the_ledger_says_the_state),
       cmocka_unit_test(only_a_gone_process_is_dead),
       cmocka_unit_test(a_zombie_is_dead),
       FIXTURE_TEST(a_dead_holder_loses_the_lease_at_once),

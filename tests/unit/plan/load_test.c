@@ -105,9 +105,9 @@ static void after_the_swap_a_change_is_told_and_not_refused(void **state) {
   Plan plan;
   Error err = {0};
   Recorded r = recorded(f, "");
-  must(ledger_move(f->engine, &r.record, "run", NULL, NULL, NULL, &err) &&
-           ledger_move(f->engine, &r.record, "seal", NULL, NULL, NULL, &err) &&
-           ledger_move(f->engine, &r.record, "swap", NULL, NULL, NULL, &err),
+  must(ledger_move(f->engine, &r.record, (LedgerMove){.verb = "run"}, &err) &&
+           ledger_move(f->engine, &r.record, (LedgerMove){.verb = "seal"}, &err) &&
+           ledger_move(f->engine, &r.record, (LedgerMove){.verb = "swap"}, &err),
        &err);
   run(f, "CREATE VIEW worst AS SELECT min(total) FROM sales");
   must(plan_load(&f->arena, f->engine, &r.record, &plan, &err), &err);
