@@ -541,7 +541,8 @@ typedef struct EngineOps {
   bool (*lease_take)(Engine *, const char *id, const char *owner, double ttl, bool (*dead)(const char *holder),
                      int64_t *ret_epoch, Error *);
   bool (*lease_drop)(Engine *, const char *id, int64_t epoch, Error *);
-  /* Shows that whoever holds the lease under this epoch is alive: ERR_LEASED when it is another's by now. */
+  /* Shows that whoever holds the lease under this epoch is alive: ERR_LEASED when it is another's by now; ERR_LOCKED
+   * when the lock was not to be had, for which it waits a moment only. */
   bool (*lease_beat)(Engine *, const char *id, int64_t epoch, Error *);
   bool (*ledger_dates)(Engine *, Arena *, const char *id, const DateRecord **ret, size_t *ret_n, Error *);
   bool (*ledger_batches)(Engine *, Arena *, const char *id, const BatchRecord **ret, size_t *ret_n, Error *);

@@ -274,7 +274,7 @@ bool run_in_place(Arena *arena, Engine *engine, BackfillRecord *record, const Pl
   *ret = (InPlaceResult){.facts = {.outside_unchanged = true}};
   if (!ledger_lease(engine, record->id, 2 * plan->spec.budget.batch + 30, &work.run.epoch, err)) return false;
   bool ok = drive(&work, err);
-  if (!ok && work.run.lost) *err = work.run.why_lost;
+  if (!ok && work.run.lost && err->code != ERR_LEASED) *err = work.run.why_lost;
   if (!ok && work.ours && is_to_be_put_back(&work, err))
     put_back(&work, err);
   else if (!ok && work.ours)

@@ -7,8 +7,6 @@
 
 /* One batch of a tool that writes production in place. */
 
-/* Between two heartbeats of the lease while the tool runs. */
-static const double BEAT_SECONDS = 10;
 /* For one answer of a job, and between two questions. */
 static const double ASK_SECONDS = 5, ASK_EVERY = 1;
 
@@ -71,33 +69,14 @@ bool in_place_found(InPlace *work, const FindingRecord *findings, size_t n, Erro
 
 /* ---- the tool --------------------------------------------------------------------------------------------------- */
 
-/* Another tidegate may take the backfill over from one that gives no sign of life. A lock that is not to be had now is
- * the tool's own. */
-static void beat(InPlace *work) {
-  Run *run = &work->run;
-  Error err;
-  TxnLimits limits = {.lock_wait = 0.1, .hold = run->plan->spec.budget.statement};
-  double now = clock_seconds();
-  if (now < work->beat_at) return;
-  work->beat_at = now + BEAT_SECONDS;
-  if (run->engine->ops->begin(work->writer, limits, &err)) {
-    if (!run->engine->ops->commit(work->writer, &err)) run->engine->ops->abort(work->writer);
-  } else if (err.code == ERR_LEASED) {
-    work->lease_lost = true;
-  }
-}
-
 static bool go_on(void *context) {
   InPlace *work = context;
   run_tell(&work->run, work->run.progress.doing, false);
-  beat(work);
-  return !run_stopped(&work->run) && !work->lease_lost && in_place_alone(work);
+  return !run_stopped(&work->run) && run_beat(&work->run) && in_place_alone(work);
 }
 
 static bool why_stopped(const InPlace *work, Error *err) {
-  if (work->lease_lost)
-    return error_set(err, ERR_LEASED, "another tidegate has taken over backfill %s: the tool was ended",
-                     work->run.record->id);
+  if (work->run.lost) return error_set(err, ERR_LEASED, "the tool was ended: %s", work->run.why_lost.message);
   if (work->run.met != NULL && !run_stopped(&work->run)) return in_place_met(work, err);
   return error_set(err, ERR_PAUSED, "the tool was ended because you asked to stop");
 }
@@ -125,8 +104,7 @@ static bool run_tool(InPlace *work, DateRange dates, double left, Error *err) {
 static bool pause_between(InPlace *work, const char *doing) {
   run_tell(&work->run, doing, true);
   nanosleep(&(struct timespec){0, (long)(0.1 * 1e9)}, NULL);
-  beat(work);
-  return !run_stopped(&work->run) && !work->lease_lost;
+  return !run_stopped(&work->run) && run_beat(&work->run);
 }
 
 /* What the tool has put into the background is part of it. */

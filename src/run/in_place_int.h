@@ -15,14 +15,12 @@ typedef struct InPlace {
   EngineWriter *writer; /* NULL until the gate has let something begin */
   const GatePass *pass;
   Opened opened;
-  Fingerprint *expected; /* by date: as it was left, by the last batch or by whoever wrote it before the snapshot */
-  Fingerprint outside;   /* of the rows outside the range, when that was */
-  const char *token;     /* of a moment before all that was read; NULL: it was not, or not by this process */
-  double date_seconds;   /* the longest that a date of a batch took; 0: nothing is measured */
-  bool one_date;         /* the tool takes one date at a time */
-  bool ours;             /* the record is understood, so that it may be put back */
-  double beat_at;        /* when the lease's heartbeat is due, in monotonic seconds */
-  bool lease_lost;
+  Fingerprint *expected;  /* by date: as it was left, by the last batch or by whoever wrote it before the snapshot */
+  Fingerprint outside;    /* of the rows outside the range, when that was */
+  const char *token;      /* of a moment before all that was read; NULL: it was not, or not by this process */
+  double date_seconds;    /* the longest that a date of a batch took; 0: nothing is measured */
+  bool one_date;          /* the tool takes one date at a time */
+  bool ours;              /* the record is understood, so that it may be put back */
   JobOwn own;             /* what the tool shows of itself while it runs */
   int met;                /* how often a job has come while the batch's tool ran */
   const char *unfinished; /* the job that may still do what the tool asked for; NULL: none is known to */

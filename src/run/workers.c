@@ -10,8 +10,8 @@
  * ends it, no thread is left behind, so that the backfill is held, sealed or given back by one who is alone with it.
  */
 
-/* While nothing else happens the run's own thread looks round so often, and shows so often that it is alive. */
-static const double LOOK_SECONDS = 0.1, BEAT_SECONDS = 10;
+/* While nothing else happens the run's own thread looks round so often. */
+static const double LOOK_SECONDS = 0.1;
 
 typedef struct Crew Crew;
 
@@ -33,8 +33,6 @@ struct Crew {
   Run *run;
   Worker *workers;
   size_t n;
-  EngineWriter *writer; /* on the run's own connection, for the heartbeat */
-  double beat_at;
   const DateRange *parts; /* what can be made ready for the seal by itself */
   bool *begun;            /* … and is, or is being, as far as a worker does that */
   size_t n_parts;
@@ -95,7 +93,6 @@ static bool crew_open(Run *run, Crew *ret, Error *err) {
 }
 
 static void crew_close(Crew *crew) {
-  crew->run->engine->ops->writer_close(crew->writer);
   for (size_t i = 0; i < crew->n; i++) {
     arena_release(&crew->workers[i].arena);
     engine_close(&crew->workers[i].engine);
@@ -155,28 +152,14 @@ static bool keep_books(Crew *crew, Error *err) {
   return !ended || atomic_load(&run->cancelled) || run_look_back(run, err);
 }
 
-/* Shows that we are alive, and sees whether the lease is still ours. */
-static bool beat(Crew *crew, Error *err) {
-  Run *run = crew->run;
-  if (crew->writer == NULL || clock_seconds() < crew->beat_at) return true;
-  if (!run_begin(run, crew->writer, false, err) || !run->engine->ops->commit(crew->writer, err)) {
-    atomic_store(&run->cancelled, true);
-    return false;
-  }
-  crew->beat_at = clock_seconds() + BEAT_SECONDS;
-  return true;
-}
-
-/* Tells the progress; false when all are to stop. */
+/* Tells the progress and shows that we are alive; false when all are to stop. */
 static bool look_round(Crew *crew, Error *err) {
   Run *run = crew->run;
   size_t busy = busy_workers(crew);
   run_tell(run, busy == 0 ? "resting" : run->progress.doing, busy == 0);
-  if (!run_goes_on(run)) {
-    atomic_store(&run->cancelled, true);
-    return run_pause(run, err);
-  }
-  return beat(crew, err);
+  if (run_beat(run) && run_goes_on(run)) return true;
+  atomic_store(&run->cancelled, true);
+  return run_pause(run, err);
 }
 
 /* The next who is to have a batch; NULL: all have one or rest. *ret_idle: how many have none. */
@@ -203,7 +186,6 @@ static const char *label(const Crew *crew, const RunStep *step) {
  * *ret_begun false: what is to be begun is to be chosen anew. */
 static bool hand_out(Crew *crew, Worker *worker, RunStep step, double need, bool *ret_begun, Error *err) {
   Run *run = crew->run;
-  const EngineOps *ops = run->engine->ops;
   bool again;
   Verdict verdict;
   *ret_begun = false;
@@ -212,11 +194,6 @@ static bool hand_out(Crew *crew, Worker *worker, RunStep step, double need, bool
   arena_release(&worker->arena);
   if (!gate_judge(&worker->arena, run->engine, run->plan, GATE_BATCH, need, &verdict, &worker->pass, err)) return false;
   if (worker->pass == NULL) return (verdict.waits && run->options->wait) || gate_deny(&verdict, err);
-  if (crew->writer == NULL &&
-      !ops->writer_open(run->engine, worker->pass, run->record->id, run->epoch, &crew->writer, err))
-    return false;
-  crew->beat_at = 0;
-  if (!beat(crew, err)) return false;
   worker->step = step;
   worker->step.run = run;
   worker->step.engine = worker->engine;
@@ -286,15 +263,23 @@ static void wait_for_all(Crew *crew) {
   }
 }
 
+/* The totals of a batch that a worker stored are not right. */
+static bool hold(Run *run, const Worker *worker, Error *err) {
+  const EngineOps *ops = run->engine->ops;
+  EngineWriter *writer = NULL;
+  if (!ops->writer_open(run->engine, worker->pass, run->record->id, run->epoch, &writer, err)) return false;
+  bool ok = run_hold_now(run, writer, worker->step.findings, worker->step.n_findings, err);
+  ops->writer_close(writer);
+  return ok;
+}
+
 /* Everybody else has ended. */
 static bool settle_failure(Crew *crew, Error *err) {
   Run *run = crew->run;
   const Worker *worker = crew->failed;
-  const RunStep *step = &worker->step;
   atomic_store(&run->cancelled, false);
-  if (step->n_findings > 0 && worker->ok)
-    return step->stored ? run_hold_now(run, crew->writer, step->findings, step->n_findings, err)
-                        : run_step_failed(run, step, err);
+  if (worker->step.n_findings > 0 && worker->ok)
+    return worker->step.stored ? hold(run, worker, err) : run_step_failed(run, &worker->step, err);
   *err = worker->err;
   return false;
 }

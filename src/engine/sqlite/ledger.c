@@ -8,6 +8,9 @@
 
 enum { LEDGER_VERSION = 1 };
 
+/* Milliseconds that a heartbeat waits for the write lock: a tool that writes production in place may hold it. */
+enum { BEAT_WAIT = 100 };
+
 /* Seconds that a transaction of the ledger alone may last; the longest writes the dates of a plan. */
 static const double LONGEST_WRITE = 5;
 
@@ -361,6 +364,9 @@ bool sqlite_lease_beat(Engine *base, const char *id, int64_t epoch, Error *err) 
   static const char doing[] = "showing that the backfill is at work";
   SqliteEngine *engine = sqlite_engine(base);
   bool own;
-  return ledger_begin(engine, &own, doing, err) &&
-         ledger_end(engine, own, sqlite_ledger_guard(engine, id, epoch, err), doing, err);
+  sqlite3_busy_timeout(engine->db, BEAT_WAIT);
+  bool ok = ledger_begin(engine, &own, doing, err) &&
+            ledger_end(engine, own, sqlite_ledger_guard(engine, id, epoch, err), doing, err);
+  sqlite3_busy_timeout(engine->db, SQLITE_LOCK_WAIT);
+  return ok;
 }

@@ -220,7 +220,7 @@ static const EngineOps sqlite_ops = {
 };
 
 static bool configure(SqliteEngine *engine, Error *err) {
-  sqlite3_busy_timeout(engine->db, 1500);
+  sqlite3_busy_timeout(engine->db, SQLITE_LOCK_WAIT);
   sqlite3_progress_handler(engine->db, PROGRESS_STEPS, on_progress, engine);
   sqlite3_randomness(sizeof engine->nonce, &engine->nonce);
   return sql_run(engine, sql_session_cache, "opening", err) &&

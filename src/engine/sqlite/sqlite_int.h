@@ -20,6 +20,9 @@ typedef struct SqliteEngine {
   int watchdog;               /* pipe to the watchdog process, started once while this one is small; −1: none yet */
 } SqliteEngine;
 
+/* Milliseconds that a statement waits for a lock, where nothing else is asked for. */
+enum { SQLITE_LOCK_WAIT = 1500 };
+
 /* Room for "tidegate_" id "_changes" and the like. */
 enum { SQLITE_OBJECT_NAME = 80 };
 

@@ -42,7 +42,7 @@ bool sqlite_begin(EngineWriter *writer, TxnLimits limits, Error *err) {
 static void closed(EngineWriter *writer) {
   writer->open = false;
   sqlite_deadline(writer->engine, 0);
-  sqlite3_busy_timeout(writer->engine->db, 1500);
+  sqlite3_busy_timeout(writer->engine->db, SQLITE_LOCK_WAIT);
   watchdog_disarm(writer->engine);
 }
 
