@@ -3,7 +3,7 @@
 #include "base/doc.h"
 #include "gate/trigger/trigger_int.h"
 
-/* Clients of clouds that carry a command to where it runs. Plain ones stand in the table of wrappers.c. */
+/* Clients of clouds that carry a command to where it runs. Plain ones stand in wrappers.def. */
 
 /* gcloud composer environments run ENV … dags backfill -- -s …: Airflow's words around the --. */
 static bool gcloud(Finder *f, Argv args) {

@@ -3,124 +3,23 @@
 
 #include "gate/trigger/trigger_int.h"
 
-/* Programs that run the command in their arguments. A new one is one line. */
+/* Programs that run the command in their arguments. */
 
-typedef enum WrapperHow {
-  AS_WORDS, /* what follows is a command's words */
-  AS_CODE,  /* what follows, joined by blanks, is a shell's */
-  KEYS,     /* what follows is typed: words without blanks between, Enter and C-m are line ends */
-  NOTHING   /* only what options say */
-} WrapperHow;
+/* What wrappers.def says of its entries. */
+typedef enum WrapperHow { AS_WORDS, AS_CODE, KEYS, NOTHING } WrapperHow;
 
 typedef struct Wrapper {
-  const char *programs;
-  const char *verb;   /* the word that must come first, or NULL; one of a list */
-  const char *valued; /* options that have their value in the next word */
-  int skip;           /* operands before the command */
+  const char *programs, *verb, *valued;
+  int skip;
   WrapperHow how;
-  const char *code; /* options whose value is code, then nothing else runs; or NULL */
+  const char *code;
 } Wrapper;
 
 #define PARALLEL "-j -P -n -N -I -S -a --jobs --arg-file --joblog --results --delay --timeout --retries"
 
 static const Wrapper wrappers[] = {
-    {"sudo", NULL, "-u -g -h -p -C -T -r -t -D -R -U --user --group --host --prompt --chdir --chroot", 0, AS_WORDS,
-     NULL},
-    {"doas", NULL, "-u -C -a", 0, AS_WORDS, NULL},
-    {"env", NULL, "-u --unset -C --chdir", 0, AS_WORDS, "-S --split-string"},
-    {"command builtin", NULL, "", 0, AS_WORDS, NULL},
-    {"exec", NULL, "-a", 0, AS_WORDS, NULL},
-    {"nohup setsid chronic unbuffer caffeinate busybox toybox rlwrap winpty errexit nocorrect noglob", NULL, "", 0,
-     AS_WORDS, NULL},
-    {"nice", NULL, "-n --adjustment", 0, AS_WORDS, NULL},
-    {"ionice", NULL, "-c -n -p --class --classdata", 0, AS_WORDS, NULL},
-    {"chrt", NULL, "-T -P -D", 1, AS_WORDS, NULL},
-    {"taskset", NULL, "", 1, AS_WORDS, NULL},
-    {"numactl", NULL, "-C -N -m -i --cpunodebind --membind", 0, AS_WORDS, NULL},
-    {"time gtime", NULL, "-f -o --format --output", 0, AS_WORDS, NULL},
-    {"timeout gtimeout", NULL, "-s -k --signal --kill-after", 1, AS_WORDS, NULL},
-    {"stdbuf", NULL, "-i -o -e --input --output --error", 0, AS_WORDS, NULL},
-    {"strace ltrace", NULL, "-e -o -p -s -u -a", 0, AS_WORDS, NULL},
-    {"perf", "stat record", "-e -o -F", 0, AS_WORDS, NULL},
-    {"chroot", NULL, "--userspec --groups", 1, AS_WORDS, NULL},
-    {"unshare nsenter", NULL, "-t -S -G --target --setuid --setgid", 0, AS_WORDS, NULL},
-    {"systemd-run", NULL, "-u -p -M -H -E --unit --property --setenv --on-calendar --on-active", 0, AS_WORDS, NULL},
-    {"systemd-inhibit", NULL, "--what --who --why --mode", 0, AS_WORDS, NULL},
-    {"flock", NULL, "-w -E --timeout --conflict-exit-code", 1, AS_WORDS, "-c --command"},
-    {"watch", NULL, "-n -q --interval --equexit", 0, AS_CODE, NULL},
-    {"entr", NULL, "", 0, AS_WORDS, NULL},
-    {"runuser", "-u --user", "-g -G --group", 1, AS_WORDS, NULL},
-    {"su runuser", NULL, "-u -g -G -s -w --shell --user --group", 1, AS_WORDS, "-c --command --session-command"},
-    {"script", NULL, "", 0, AS_WORDS, "-c --command"},
-    {"ssh autossh", NULL, "-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w", 1, AS_CODE, NULL},
-    {"mosh", NULL, "--ssh", 1, AS_WORDS, NULL},
-    {"uv rye pdm poetry pipenv hatch pixi", "run",
-     "-p --python --with --project --directory -m --env-file --extra --group", 0, AS_WORDS, NULL},
-    {"uvx", NULL, "-p --from --with --with-editable --python --index --index-url", 0, AS_WORDS, NULL},
-    {"pipx", "run", "--spec --python --pip-args", 0, AS_WORDS, NULL},
-    {"asdf pyenv rbenv bundle", "exec", "", 0, AS_WORDS, NULL},
-    {"conda mamba micromamba", "run", "-n -p --name --prefix --cwd", 0, AS_WORDS, NULL},
-    {"direnv", "exec", "", 1, AS_WORDS, NULL},
-    {"dotenv op doppler chamber infisical teller envchain", "run exec", "-f -e -p -c --file --env --project --config",
-     0, AS_WORDS, NULL},
-    {"aws-vault", "exec", "-d --duration", 1, AS_WORDS, NULL},
-    {"docker podman nerdctl", "exec",
-     "-e -u -w --env --env-file --user --workdir --detach-keys -f -p --file --project-name --profile --index", 1,
-     AS_WORDS, NULL},
-    {"docker-compose podman-compose", "exec", "-e -u -w --env --user --workdir --index", 1, AS_WORDS, NULL},
-    {"docker podman nerdctl docker-compose podman-compose", "run",
-     "-e -u -w -v -p -h -l -m --env --env-file --user --workdir --volume --publish --name --network --net --entrypoint "
-     "--mount --platform "
-     "--label --memory --cpus --hostname --add-host --pull --gpus",
-     1, AS_WORDS, NULL},
-    {"kubectl oc k microk8s", "exec rsh",
-     "-n -c -f --namespace --container --context --kubeconfig --pod-running-timeout", 1, AS_WORDS, NULL},
-    {"kubectl oc k", "run", "-n --namespace --image --env --restart --overrides", 1, AS_WORDS, NULL},
-    {"kubectl oc k", "--", "", 0, AS_WORDS, NULL}, /* create job, debug */
-    {"nomad", "exec", "-task -job -e -region -namespace", 1, AS_WORDS, NULL},
-    {"tmux", "new-session new neww new-window split-window splitw respawn-pane respawn-window run-shell run",
-     "-s -n -t -c -x -y -e -F -l -p", 0, AS_CODE, NULL},
-    {"tmux", "send-keys send", "-t -N", 0, KEYS, NULL},
-    {"screen", "stuff", "", 0, AS_CODE, NULL},
-    {"screen", NULL, "-S -c -h -p -t -T -e -s -r -R -x", 0, AS_WORDS, NULL},
-    {"parallel sem", NULL, PARALLEL, 0, AS_CODE, NULL},
-    {"tsp", NULL, "-L -N -D -W -G -O", 0, AS_WORDS, NULL},
-    {"fly flyctl", "console", "-a -s -r --app --machine --region", 0, NOTHING, "-C --command"},
-    {"heroku fly flyctl railway", "run ssh", "-a -r --app --remote -c -s", 0, AS_WORDS, NULL},
-    {"vagrant", "ssh", "", 0, AS_WORDS, "-c --command"},
-    {"git", "foreach", "", 0, AS_CODE, NULL},
-    {"git", "bisect", "", 1, AS_WORDS, NULL},
-    {"git", "rebase", "", 0, NOTHING, "-x --exec"},
-    {"git", NULL, "-C", 0, NOTHING, "-c"}, /* alias.x=!… */
-    {"tar bsdtar", NULL, "-f -C --file --directory", 0, NOTHING,
-     "--to-command --checkpoint-action -I --use-compress-program"},
-    {"rsync", NULL, "", 0, NOTHING, "-e --rsh --rsync-path"},
-    {"vim vi nvim", NULL, "", 0, NOTHING, "-c --cmd"},
-    {"nix-shell", NULL, "-p -A -I", 0, NOTHING, "--run --command"},
-    {"nix", "-c --command", "", 0, AS_WORDS, NULL},
-    {"ansible", NULL, "-i -m -u -l -e -f -t -T -B -P -M --inventory --module-name --user --limit --extra-vars --forks",
-     0, NOTHING, "-a --args"},
-    {"pdsh clush dsh", NULL, "-w -x -g -f -t -u -l -R -M -m -r", 0, AS_CODE, NULL},
-    {"pssh parallel-ssh", NULL, "-H -h -l -p -t -o -e -O -x", 0, AS_CODE, NULL},
-    {"sshpass", NULL, "-p -f -d -P", 0, AS_WORDS, NULL},
-    {"faketime", NULL, "-f", 1, AS_WORDS, NULL},
-    {"cpulimit", NULL, "-l -p -e -c --limit --pid --exe --cpu", 0, AS_WORDS, NULL},
-    {"xvfb-run", NULL, "-n -s -e -f -p -w --server-num --server-args --error-file --auth-file", 0, AS_WORDS, NULL},
-    {"prlimit", NULL, "-p --pid -o --output", 0, AS_WORDS, NULL},
-    {"setuidgid s6-setuidgid envdir", NULL, "", 1, AS_WORDS, NULL},
-    {"chpst softlimit", NULL, "-u -U -b -e -/ -C -n -l -L -m -d -o -p -f -c -r -t", 0, AS_WORDS, NULL},
-    {"hyperfine", NULL, "-w -r -m -M -N -p -P --warmup --runs --min-runs --max-runs", 0, AS_CODE, NULL},
-    {"fd fdfind", "-x -X --exec --exec-batch", "", 0, AS_WORDS, NULL},
-    {"sg newgrp", NULL, "", 1, AS_CODE, "-c"},
-    {"gosu su-exec", NULL, "", 1, AS_WORDS, NULL},
-    {"setpriv tini dumb-init firejail proxychains proxychains4 torsocks pkexec linux32 linux64", NULL, "", 0, AS_WORDS,
-     NULL},
-    {"gcloud", "ssh", "--zone --project", 1, AS_CODE, "--command"},
-    {"aws", "execute-command", "--cluster --task --container --region --profile", 0, NOTHING, "--command"},
-    {"az", "--", "", 0, AS_CODE, NULL},
-    {"az", "exec invoke", "-n -g --name --resource-group --command-id", 0, NOTHING,
-     "--exec-command --command --scripts"},
-    {"lxc incus", "exec", "--env --user --cwd", 1, AS_WORDS, NULL},
+#define WRAPPER(programs, verb, valued, skip, how, code) {programs, verb, valued, skip, how, code},
+#include "gate/trigger/wrappers.def"
 };
 
 enum { N_WRAPPERS = sizeof wrappers / sizeof *wrappers };
