@@ -1,22 +1,13 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "gate/trigger/shell_int.h"
+#include "gate/trigger/shell_words_int.h"
 
-/* Words: quotes, expansions, substitutions. */
+/* Words, and what is put into them: parameters, substitutions. */
 
 bool shell_is_meta(char c) { return c == '\0' || strchr(" \t\r\n;&|<>()", c) != NULL; }
 
-typedef struct Builder {
-  ShellReader *r;
-  ShellPart *parts;
-  size_t n;
-  Buf text;
-  bool text_quoted, quoted;
-} Builder;
-
-static void flush(Builder *b) {
+static void flush(WordBuilder *b) {
   if (b->text.len == 0) return;
   b->parts = arena_grow(b->r->arena, b->parts, b->n, sizeof *b->parts);
   b->parts[b->n++] = (ShellPart){
@@ -24,19 +15,19 @@ static void flush(Builder *b) {
   buf_clear(&b->text);
 }
 
-static void put(Builder *b, char c, bool quoted) {
+void word_put(WordBuilder *b, char c, bool quoted) {
   if (b->text.len > 0 && b->text_quoted != quoted) flush(b);
   b->text_quoted = quoted;
   buf_putc(&b->text, c);
 }
 
-static void add(Builder *b, ShellPart part) {
+void word_add(WordBuilder *b, ShellPart part) {
   flush(b);
   b->parts = arena_grow(b->r->arena, b->parts, b->n, sizeof *b->parts);
   b->parts[b->n++] = part;
 }
 
-static ShellWord finish(Builder *b) {
+ShellWord word_finish(WordBuilder *b) {
   flush(b);
   buf_release(&b->text);
   return (ShellWord){.parts = b->parts, .n = b->n, .quoted = b->quoted};
@@ -48,119 +39,9 @@ static const ShellWord *keep(ShellReader *r, ShellWord word) {
   return kept;
 }
 
-static bool take_piece(Builder *b, bool in_quotes);
-
-/* ---- quotes ------------------------------------------------------------------------------------------------------ */
-
-static bool single_quotes(Builder *b) {
-  ShellReader *r = b->r;
-  b->quoted = true;
-  for (r->at++; !shell_ended(r); r->at++) {
-    if (shell_peek(r, 0) == '\'') {
-      r->at++;
-      return true;
-    }
-    put(b, shell_peek(r, 0), true);
-  }
-  return shell_refuse(r, "a single quote is not closed");
-}
-
-static bool double_quotes(Builder *b) {
-  ShellReader *r = b->r;
-  b->quoted = true;
-  r->at++;
-  while (!shell_ended(r)) {
-    char c = shell_peek(r, 0), next = shell_peek(r, 1);
-    if (c == '"') {
-      r->at++;
-      return true;
-    }
-    if (c == '\\' && next != '\0' && strchr("$`\"\\\n", next) != NULL) {
-      if (next != '\n') put(b, next, true);
-      r->at += 2;
-    } else if (c == '$' || c == '`') {
-      if (!take_piece(b, true)) return false;
-    } else {
-      put(b, c, true);
-      r->at++;
-    }
-  }
-  return shell_refuse(r, "a double quote is not closed");
-}
-
-/* The value of up to `most` digits of a base at the place, which moves behind them. */
-static int digits(ShellReader *r, int most, int base) {
-  int value = 0;
-  for (int i = 0; i < most; i++, r->at++) {
-    char c = shell_peek(r, 0);
-    int digit = c >= '0' && c <= '9'   ? c - '0'
-                : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                       : 99;
-    if (digit >= base) break;
-    value = value * base + digit;
-  }
-  return value;
-}
-
-static void put_utf8(Builder *b, unsigned code) {
-  if (code < 0x80) {
-    put(b, (char)code, true);
-  } else if (code < 0x800) {
-    put(b, (char)(0xC0 | code >> 6), true);
-    put(b, (char)(0x80 | (code & 63)), true);
-  } else {
-    if (code >= 0x10000) put(b, (char)(0xF0 | (code >> 18 & 7)), true);
-    put(b, (char)(code >= 0x10000 ? 0x80 | (code >> 12 & 63) : 0xE0 | code >> 12), true);
-    put(b, (char)(0x80 | (code >> 6 & 63)), true);
-    put(b, (char)(0x80 | (code & 63)), true);
-  }
-}
-
-/* Behind the backslash of $'…'. */
-static void ansi_escape(Builder *b) {
-  static const char names[] = "abeEfnrtv\\'\"?", values[] = "\a\b\033\033\f\n\r\t\v\\'\"?";
-  ShellReader *r = b->r;
-  char c = shell_peek(r, 0);
-  const char *name = c == '\0' ? NULL : strchr(names, c);
-  r->at++;
-  if (name != NULL) {
-    put(b, values[name - names], true);
-  } else if (c == 'x') {
-    put(b, (char)digits(r, 2, 16), true);
-  } else if (c == 'u' || c == 'U') {
-    put_utf8(b, (unsigned)digits(r, c == 'u' ? 4 : 8, 16));
-  } else if (c >= '0' && c <= '7') {
-    r->at--;
-    put(b, (char)digits(r, 3, 8), true);
-  } else if (c == 'c') {
-    put(b, (char)(shell_peek(r, 0) & 31), true);
-    r->at++;
-  } else {
-    put(b, '\\', true);
-    put(b, c, true);
-  }
-}
-
-static bool ansi_quotes(Builder *b) {
-  ShellReader *r = b->r;
-  b->quoted = true;
-  r->at += 2;
-  while (!shell_ended(r)) {
-    char c = shell_peek(r, 0);
-    r->at++;
-    if (c == '\'') return true;
-    if (c == '\\')
-      ansi_escape(b);
-    else
-      put(b, c, true);
-  }
-  return shell_refuse(r, "a quote of $'…' is not closed");
-}
-
 /* ---- substitutions ----------------------------------------------------------------------------------------------- */
 
-static bool backquotes(Builder *b, bool quoted) {
+static bool backquotes(WordBuilder *b, bool quoted) {
   ShellReader *r = b->r;
   BUF_SCOPED text = {0};
   for (r->at++; !shell_ended(r) && shell_peek(r, 0) != '`'; r->at++) {
@@ -172,33 +53,33 @@ static bool backquotes(Builder *b, bool quoted) {
   r->at++;
   const ShellNode *body = NULL;
   if (!shell_read_inside(r, buf_text(&text), text.len, &body)) return false;
-  add(b, (ShellPart){.kind = SHELL_COMMAND, .quoted = quoted, .body = body});
+  word_add(b, (ShellPart){.kind = SHELL_COMMAND, .quoted = quoted, .body = body});
   return true;
 }
 
 /* Text with expansions up to one of the closing bytes, which is not read; quotes count. */
 static bool read_until(ShellReader *r, const char *closing, bool in_quotes, ShellWord *ret) {
-  Builder b = {.r = r};
+  WordBuilder b = {.r = r};
   bool ok = true;
   while (ok && !shell_ended(r) && strchr(closing, shell_peek(r, 0)) == NULL) {
     char c = shell_peek(r, 0);
     if (c == '\\' && shell_peek(r, 1) != '\0') {
-      if (shell_peek(r, 1) != '\n') put(&b, shell_peek(r, 1), true);
+      if (shell_peek(r, 1) != '\n') word_put(&b, shell_peek(r, 1), true);
       r->at += 2;
     } else if (c == '\'') {
       /* Whether this quotes inside "${x:-…}" depends on the shell. */
       ok = in_quotes ? shell_refuse(r, "a single quote inside \"${…}\" is read differently by shells")
-                     : single_quotes(&b);
+                     : word_single_quotes(&b);
     } else if (c == '"') {
-      ok = double_quotes(&b);
+      ok = word_double_quotes(&b);
     } else if (c == '$' || c == '`') {
-      ok = take_piece(&b, in_quotes);
+      ok = word_take_piece(&b, in_quotes);
     } else {
-      put(&b, c, in_quotes);
+      word_put(&b, c, in_quotes);
       r->at++;
     }
   }
-  *ret = finish(&b);
+  *ret = word_finish(&b);
   if (!ok) return false;
   return shell_ended(r) ? shell_refuse(r, "a ${…} or an index is not closed") : true;
 }
@@ -232,7 +113,7 @@ static void operator_of(ShellReader *r, ShellPart *part) {
 }
 
 /* ${…}, from the dollar. */
-static bool braces(Builder *b, bool quoted) {
+static bool braces(WordBuilder *b, bool quoted) {
   ShellReader *r = b->r;
   ShellPart part = {.kind = SHELL_PARAM, .quoted = quoted, .text = ""};
   ShellWord word = {0};
@@ -266,12 +147,12 @@ static bool braces(Builder *b, bool quoted) {
       if (strchr("'\"\\", r->text[i]) != NULL) part.literal = false;
   }
   r->at++;
-  add(b, part);
+  word_add(b, part);
   return true;
 }
 
 bool shell_read_arithmetic(ShellReader *r, ShellWord *ret) {
-  Builder b = {.r = r};
+  WordBuilder b = {.r = r};
   ShellReader before = *r;
   bool ok = true;
   int open = 0;
@@ -280,13 +161,13 @@ bool shell_read_arithmetic(ShellReader *r, ShellWord *ret) {
     if (c == ')' && open == 0) break;
     if (c == '(' || c == ')') open += c == '(' ? 1 : -1;
     if (c == '$' || c == '`')
-      ok = take_piece(&b, true);
+      ok = word_take_piece(&b, true);
     else if (c == '"' || c == '\'')
-      ok = c == '"' ? double_quotes(&b) : single_quotes(&b);
+      ok = c == '"' ? word_double_quotes(&b) : word_single_quotes(&b);
     else
-      put(&b, shell_peek(r, 0), true), r->at++;
+      word_put(&b, shell_peek(r, 0), true), r->at++;
   }
-  *ret = finish(&b);
+  *ret = word_finish(&b);
   if (ok && shell_peek(r, 0) == ')' && shell_peek(r, 1) == ')') {
     r->at += 2;
     return true;
@@ -296,7 +177,7 @@ bool shell_read_arithmetic(ShellReader *r, ShellWord *ret) {
   return false;
 }
 
-static bool parenthesis(Builder *b, bool quoted) {
+static bool parenthesis(WordBuilder *b, bool quoted) {
   ShellReader *r = b->r;
   ShellWord inside;
   const ShellNode *body = NULL;
@@ -304,59 +185,58 @@ static bool parenthesis(Builder *b, bool quoted) {
   if (shell_peek(r, 0) == '(') {
     r->at++;
     if (shell_read_arithmetic(r, &inside)) {
-      add(b, (ShellPart){.kind = SHELL_ARITH, .quoted = quoted, .arg = keep(r, inside)});
+      word_add(b, (ShellPart){.kind = SHELL_ARITH, .quoted = quoted, .arg = keep(r, inside)});
       return true;
     }
     if (*r->why_not != NULL) return false;
     r->at--;
   }
   if (!shell_read_parenthesis(r, &body)) return false;
-  add(b, (ShellPart){.kind = SHELL_COMMAND, .quoted = quoted, .body = body});
+  word_add(b, (ShellPart){.kind = SHELL_COMMAND, .quoted = quoted, .body = body});
   return true;
 }
 
-/* What a dollar or a backquote begins. */
-static bool take_piece(Builder *b, bool in_quotes) {
+bool word_take_piece(WordBuilder *b, bool in_quotes) {
   ShellReader *r = b->r;
   char next = shell_peek(r, 1);
   if (!shell_count(r)) return false;
   if (shell_peek(r, 0) == '`') return backquotes(b, in_quotes);
   if (next == '(') return parenthesis(b, in_quotes);
   if (next == '{') return braces(b, in_quotes);
-  if (next == '\'' && !in_quotes) return ansi_quotes(b);
+  if (next == '\'' && !in_quotes) return word_ansi_quotes(b);
   if (next == '"' && !in_quotes) {
     r->at++;
-    return double_quotes(b);
+    return word_double_quotes(b);
   }
   r->at++;
   size_t n = name_length(r);
   if (n == 0) {
-    put(b, '$', in_quotes);
+    word_put(b, '$', in_quotes);
     return true;
   }
   if (isdigit((unsigned char)shell_peek(r, 0))) n = 1;
   const char *name = arena_strndup(r->arena, r->text + r->at, n);
   r->at += n;
-  add(b, (ShellPart){.kind = SHELL_PARAM, .quoted = in_quotes, .text = name, .all = *name == '@' || *name == '*'});
+  word_add(b, (ShellPart){.kind = SHELL_PARAM, .quoted = in_quotes, .text = name, .all = *name == '@' || *name == '*'});
   return true;
 }
 
-static bool process(Builder *b) {
+static bool process(WordBuilder *b) {
   const ShellNode *body = NULL;
   b->r->at += 2;
   if (!shell_read_parenthesis(b->r, &body)) return false;
-  add(b, (ShellPart){.kind = SHELL_PROCESS, .body = body});
+  word_add(b, (ShellPart){.kind = SHELL_PROCESS, .body = body});
   return true;
 }
 
 /* A pattern of extglob, @(a|b): text that matches file names. */
-static bool pattern(Builder *b) {
+static bool pattern(WordBuilder *b) {
   ShellReader *r = b->r;
   int open = 0;
   do {
     char c = shell_peek(r, 0);
     if (c == '(' || c == ')') open += c == '(' ? 1 : -1;
-    put(b, c, false);
+    word_put(b, c, false);
     r->at++;
   } while (open > 0 && !shell_ended(r));
   return open == 0 || shell_refuse(r, "a pattern is not closed");
@@ -364,35 +244,35 @@ static bool pattern(Builder *b) {
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-static bool take_plain(Builder *b) {
+static bool take_plain(WordBuilder *b) {
   ShellReader *r = b->r;
   if (shell_peek(r, 1) == '\0' && r->at + 1 >= r->n) {
-    put(b, '\\', false);
+    word_put(b, '\\', false);
     r->at++;
     return true;
   }
   if (shell_peek(r, 1) != '\n') {
-    put(b, shell_peek(r, 1), true);
+    word_put(b, shell_peek(r, 1), true);
     b->quoted = true;
   }
   r->at += 2;
   return true;
 }
 
-static bool take(Builder *b) {
+static bool take(WordBuilder *b) {
   ShellReader *r = b->r;
   char c = shell_peek(r, 0);
   if (c == '\\') return take_plain(b);
-  if (c == '\'') return single_quotes(b);
-  if (c == '"') return double_quotes(b);
-  if (c == '$' || c == '`') return take_piece(b, false);
-  put(b, c, false);
+  if (c == '\'') return word_single_quotes(b);
+  if (c == '"') return word_double_quotes(b);
+  if (c == '$' || c == '`') return word_take_piece(b, false);
+  word_put(b, c, false);
   r->at++;
   return true;
 }
 
 bool shell_read_word(ShellReader *r, ShellWord *ret, bool *ret_any) {
-  Builder b = {.r = r};
+  WordBuilder b = {.r = r};
   size_t begin = r->at;
   bool ok = shell_count(r);
   while (ok && !shell_ended(r)) {
@@ -400,7 +280,7 @@ bool shell_read_word(ShellReader *r, ShellWord *ret, bool *ret_any) {
     if ((c == '<' || c == '>') && next == '(')
       ok = process(&b);
     else if (c != '\0' && strchr("@?*+!", c) != NULL && next == '(' && (c != '!' || r->at > begin)) {
-      put(&b, c, false);
+      word_put(&b, c, false);
       r->at++;
       ok = pattern(&b);
     } else if (shell_is_meta(c))
@@ -409,12 +289,12 @@ bool shell_read_word(ShellReader *r, ShellWord *ret, bool *ret_any) {
       ok = take(&b);
   }
   *ret_any = r->at > begin;
-  *ret = finish(&b);
+  *ret = word_finish(&b);
   return ok;
 }
 
 bool shell_read_test_word(ShellReader *r, ShellWord *ret) {
-  Builder b = {.r = r};
+  WordBuilder b = {.r = r};
   bool ok = shell_count(r);
   while (ok && !shell_ended(r) && strchr(" \t\r\n", shell_peek(r, 0)) == NULL) {
     if ((shell_peek(r, 0) == '<' || shell_peek(r, 0) == '>') && shell_peek(r, 1) == '(')
@@ -422,7 +302,7 @@ bool shell_read_test_word(ShellReader *r, ShellWord *ret) {
     else
       ok = take(&b);
   }
-  *ret = finish(&b);
+  *ret = word_finish(&b);
   return ok;
 }
 
@@ -432,21 +312,21 @@ bool shell_read_body(ShellReader *r, const char *text, size_t n, ShellWord *ret)
   inner.n = n;
   inner.at = 0;
   inner.n_pending = 0;
-  Builder b = {.r = &inner};
+  WordBuilder b = {.r = &inner};
   bool ok = true;
   while (ok && !shell_ended(&inner)) {
     char c = shell_peek(&inner, 0), next = shell_peek(&inner, 1);
     if (c == '\\' && next != '\0' && strchr("$`\\\n", next) != NULL) {
-      if (next != '\n') put(&b, next, true);
+      if (next != '\n') word_put(&b, next, true);
       inner.at += 2;
     } else if (c == '$' || c == '`') {
-      ok = take_piece(&b, true);
+      ok = word_take_piece(&b, true);
     } else {
-      put(&b, c, true);
+      word_put(&b, c, true);
       inner.at++;
     }
   }
-  *ret = finish(&b);
+  *ret = word_finish(&b);
   ret->quoted = true;
   return ok;
 }
