@@ -50,15 +50,21 @@ char *arena_strdup(Arena *arena, const char *text) {
   return text == NULL ? NULL : arena_strndup(arena, text, strlen(text));
 }
 
-char *arena_printf(Arena *arena, const char *format, ...) {
-  va_list args, again;
-  va_start(args, format);
+char *arena_vprintf(Arena *arena, const char *format, va_list args) {
+  va_list again;
   va_copy(again, args);
-  int n = vsnprintf(NULL, 0, format, args);
-  va_end(args);
-  char *text = arena_alloc(arena, (size_t)(n < 0 ? 0 : n) + 1);
-  if (n >= 0) vsnprintf(text, (size_t)n + 1, format, again);
+  int n = vsnprintf(NULL, 0, format, again);
   va_end(again);
+  char *text = arena_alloc(arena, (size_t)(n < 0 ? 0 : n) + 1);
+  if (n >= 0) vsnprintf(text, (size_t)n + 1, format, args);
+  return text;
+}
+
+char *arena_printf(Arena *arena, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  char *text = arena_vprintf(arena, format, args);
+  va_end(args);
   return text;
 }
 

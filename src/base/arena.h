@@ -25,8 +25,9 @@ char *arena_strdup(Arena *arena, const char *text);
 /* A NUL-terminated copy of the first n bytes of text. */
 char *arena_strndup(Arena *arena, const char *text, size_t n);
 
-/* sprintf into the arena. */
+/* sprintf into the arena, however long it gets. */
 char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(Arena *arena, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
 /* Frees everything; the arena may be used again. NULL-safe members: an unused arena is fine. */
 void arena_release(Arena *arena);

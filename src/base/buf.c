@@ -30,18 +30,22 @@ void buf_puts(Buf *buf, const char *text) { buf_append(buf, text, strlen(text));
 
 void buf_putc(Buf *buf, char c) { buf_append(buf, &c, 1); }
 
-void buf_printf(Buf *buf, const char *format, ...) {
-  va_list args, again;
-  va_start(args, format);
+void buf_vprintf(Buf *buf, const char *format, va_list args) {
+  va_list again;
   va_copy(again, args);
-  int n = vsnprintf(NULL, 0, format, args);
-  va_end(args);
-  if (n > 0) {
-    buf_reserve(buf, (size_t)n);
-    vsnprintf(buf->data + buf->len, (size_t)n + 1, format, again);
-    buf->len += (size_t)n;
-  }
+  int n = vsnprintf(NULL, 0, format, again);
   va_end(again);
+  if (n <= 0) return;
+  buf_reserve(buf, (size_t)n);
+  vsnprintf(buf->data + buf->len, (size_t)n + 1, format, args);
+  buf->len += (size_t)n;
+}
+
+void buf_printf(Buf *buf, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  buf_vprintf(buf, format, args);
+  va_end(args);
 }
 
 void buf_clear(Buf *buf) {

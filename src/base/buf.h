@@ -1,6 +1,7 @@
 #ifndef TIDEGATE_BASE_BUF_H
 #define TIDEGATE_BASE_BUF_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -22,6 +23,7 @@ void buf_append(Buf *buf, const void *bytes, size_t n);
 void buf_puts(Buf *buf, const char *text);
 void buf_putc(Buf *buf, char c);
 void buf_printf(Buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(Buf *buf, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /* Empties it and keeps the memory. */
 void buf_clear(Buf *buf);
 /* Frees it; it may be used again. */

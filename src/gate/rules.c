@@ -1,5 +1,4 @@
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -7,16 +6,10 @@
 
 /* The rules' table (rules.def), at the end, and the predicates that ask for no clock before it. */
 
-static const char *format_text(const GateCase *gate, const char *format, va_list args) {
-  char text[1024];
-  vsnprintf(text, sizeof text, format, args);
-  return arena_strdup(gate->arena, text);
-}
-
 bool gate_because(const GateCase *gate, GateReason *ret, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  ret->text = format_text(gate, format, args);
+  ret->text = arena_vprintf(gate->arena, format, args);
   va_end(args);
   return true;
 }
@@ -24,7 +17,7 @@ bool gate_because(const GateCase *gate, GateReason *ret, const char *format, ...
 bool gate_advise(const GateCase *gate, GateReason *ret, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  ret->hint = format_text(gate, format, args);
+  ret->hint = arena_vprintf(gate->arena, format, args);
   va_end(args);
   return true;
 }

@@ -22,11 +22,9 @@ Instant history_since(const JobSource *source) {
 void history_doubt(Arena *arena, JobHistory *history, const char *key, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  char line[1024];
-  vsnprintf(line, sizeof line, format, args);
-  va_end(args);
   JobDoubt *doubts = arena_grow(arena, (void *)history->doubts, history->n_doubts, sizeof *doubts);
-  doubts[history->n_doubts++] = (JobDoubt){key, arena_strdup(arena, line)};
+  doubts[history->n_doubts++] = (JobDoubt){key, arena_vprintf(arena, format, args)};
+  va_end(args);
   history->doubts = doubts;
 }
 

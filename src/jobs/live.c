@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -11,17 +10,11 @@
 #include "jobs/live_int.h"
 #include "time/quantity.h"
 
-static const char *words(Arena *arena, const char *format, va_list args) {
-  char text[1024];
-  vsnprintf(text, sizeof text, format, args);
-  return arena_strdup(arena, text);
-}
-
 void live_running(Asking *asking, Instant since, const char *format, ...) {
   if (asking->answer.state == JOB_RUNNING) return;
   va_list args;
   va_start(args, format);
-  asking->answer.why = words(asking->arena, format, args);
+  asking->answer.why = arena_vprintf(asking->arena, format, args);
   va_end(args);
   asking->answer.state = JOB_RUNNING;
   asking->answer.since = since;
@@ -33,7 +26,7 @@ bool live_unknown(Asking *asking, const char *todo, const char *format, ...) {
   if (asking->answer.state != JOB_IDLE) return false;
   va_list args;
   va_start(args, format);
-  asking->answer.why = words(asking->arena, format, args);
+  asking->answer.why = arena_vprintf(asking->arena, format, args);
   va_end(args);
   asking->answer.state = JOB_UNKNOWN;
   asking->answer.todo = arena_strdup(asking->arena, todo);
@@ -57,7 +50,7 @@ void live_note(Asking *asking, const char *format, ...) {
   if (asking->answer.state != JOB_IDLE) return;
   va_list args;
   va_start(args, format);
-  asking->answer.why = words(asking->arena, format, args);
+  asking->answer.why = arena_vprintf(asking->arena, format, args);
   va_end(args);
 }
 

@@ -1,6 +1,6 @@
 #include "lineage/graph.h"
 
-#include <stdio.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "lineage/graph_int.h"
@@ -233,13 +233,11 @@ void graph_edge(Graph *graph, const GraphEdge *edge) {
 }
 
 void graph_blind(Graph *graph, const char *format, ...) {
-  char text[1024];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
   graph->blinds = arena_grow(graph->arena, graph->blinds, graph->n_blinds, sizeof *graph->blinds);
-  graph->blinds[graph->n_blinds++] = arena_strdup(graph->arena, text);
+  graph->blinds[graph->n_blinds++] = arena_vprintf(graph->arena, format, args);
+  va_end(args);
 }
 
 /* One part of a relation up to its dot; *text is moved behind the dot, or to the end. */

@@ -1,4 +1,4 @@
-#include <stdio.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,15 +19,14 @@ OpenLineage *openlineage_begin(Graph *graph, const char *path) {
 }
 
 void openlineage_fault(OpenLineage *reading, const char *file, int line, const char *format, ...) {
-  char text[512];
   va_list args;
   if (++reading->n_faults > MOST_FAULTS) return;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
   buf_printf(&reading->faults, "%s%s", reading->faults.len > 0 ? "; " : "", file);
   if (line > 0) buf_printf(&reading->faults, ":%d", line);
-  buf_printf(&reading->faults, ": %s", text);
+  buf_puts(&reading->faults, ": ");
+  va_start(args, format);
+  buf_vprintf(&reading->faults, format, args);
+  va_end(args);
 }
 
 size_t openlineage_events(const OpenLineage *reading) { return reading->n_events; }

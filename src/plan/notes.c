@@ -1,5 +1,4 @@
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "plan/plan_int.h"
@@ -12,14 +11,12 @@ void plan_infer(Resolver *resolver, const char *name, const char *value, const c
 }
 
 void plan_warn(Arena *arena, Plan *plan, const char *format, ...) {
-  char text[1024];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
   const char **grown = arena_grow(arena, (void *)plan->warnings, plan->n_warnings, sizeof *grown);
-  grown[plan->n_warnings++] = arena_strdup(arena, text);
+  grown[plan->n_warnings++] = arena_vprintf(arena, format, args);
   plan->warnings = grown;
+  va_end(args);
 }
 
 const char *plan_join(Arena *arena, const char *const *texts, size_t n) {

@@ -2,7 +2,6 @@
 
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -149,14 +148,12 @@ static void wrap(Paint *paint, const char *safe) {
 
 static void line_text(Paint *paint, Style style, const char *label, const char *format, va_list args) {
   BUF_SCOPED safe = {0};
-  char *text = NULL;
-  if (vasprintf(&text, format, args) < 0) return;
-  size_t length = strlen(text);
-  while (length > 0 && strchr(" \n", text[length - 1]) != NULL) text[--length] = '\0';
-  for (char *c = text; *c != '\0'; c++)
-    if (*c == '\n') *c = ' ';
-  paint_escape(&safe, text);
-  free(text);
+  BUF_SCOPED text = {0};
+  buf_vprintf(&text, format, args);
+  while (text.len > 0 && strchr(" \n", text.data[text.len - 1]) != NULL) text.data[--text.len] = '\0';
+  for (size_t i = 0; i < text.len; i++)
+    if (text.data[i] == '\n') text.data[i] = ' ';
+  paint_escape(&safe, buf_text(&text));
   put_styled(paint, style, label);
   size_t taken = paint_columns(label);
   if (safe.len == 0) {

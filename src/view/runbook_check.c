@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -14,14 +13,12 @@
 enum { FEWEST_RUNS = 5, OLDEST_DAYS = 30, DAY = 86400 };
 
 void runbook_find(RunbookFindings *findings, const char *what, const char *todo, const char *format, ...) {
-  char text[1024];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
   findings->items = arena_grow(findings->arena, findings->items, findings->n, sizeof *findings->items);
   findings->items[findings->n++] =
-      (RunbookFinding){what, arena_strdup(findings->arena, text), arena_strdup(findings->arena, todo)};
+      (RunbookFinding){what, arena_vprintf(findings->arena, format, args), arena_strdup(findings->arena, todo)};
+  va_end(args);
 }
 
 const RunbookJob *runbook_jobs_of(Arena *arena, const RunbookFacts *facts, size_t *ret_n) {

@@ -22,14 +22,7 @@ __attribute__((format(printf, 2, 0))) static const char *fill(Page *page, const 
   char *pattern = arena_strdup(page->arena, format);
   for (char *c = pattern; *c != '\0'; c++)
     if (*c == '`') *c = TURN;
-  va_list again;
-  va_copy(again, args);
-  int n = vsnprintf(NULL, 0, pattern, again);
-  va_end(again);
-  if (n < 0) return "";
-  char *text = arena_alloc(page->arena, (size_t)n + 1);
-  vsnprintf(text, (size_t)n + 1, pattern, args);
-  return text;
+  return arena_vprintf(page->arena, pattern, args);
 }
 
 /* As GitHub makes them: small letters, digits and hyphens; one that is taken already gets a number. */

@@ -186,6 +186,16 @@ static void many_sources_and_names_without_end(void **state) {
   assert_int_equal(graph_find(graph, &unknown, NULL), GRAPH_NONE);
 }
 
+static void what_is_not_seen_is_told_whole(void **state) {
+  ARENA_SCOPED arena = {0};
+  Graph *graph = graph_new(&arena);
+  size_t n;
+  graph_blind(graph, "%5000d end", 1);
+  const char *const *blinds = graph_blinds(graph, &n);
+  assert_int_equal(n, 1);
+  assert_int_equal(strlen(blinds[0]), 5004);
+}
+
 static void an_empty_graph_is_finished(void **state) {
   ARENA_SCOPED arena = {0};
   Graph *graph = graph_new(&arena);
@@ -204,6 +214,7 @@ int main(void) {
       cmocka_unit_test(double_edges_are_one),
       cmocka_unit_test(unknown_columns_of_a_source_stay_unknown),
       cmocka_unit_test(many_sources_and_names_without_end),
+      cmocka_unit_test(what_is_not_seen_is_told_whole),
       cmocka_unit_test(an_empty_graph_is_finished),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
