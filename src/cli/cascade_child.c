@@ -162,7 +162,7 @@ static bool is_in(const Session *child, State state) { return strcmp(child->reco
 /* Nothing differs: the child was right. Its shadow goes, and the parent's record says so. */
 static bool was_right(Session *session, Session *child, const CascadeStep *step, const char **ret_how, Error *err) {
   *ret_how = "nothing differs";
-  return swap_discard(&child->arena, child->engine, &child->record, &child->plan, err) &&
+  return swap_discard(session_backfill(child), err) &&
          session->engine->ops->ledger_event(session->engine, session->record.id, ledger_owner(), cascade_event,
                                             cascade_detail(&session->arena, step, *ret_how), err);
 }
@@ -172,9 +172,8 @@ static bool was_right(Session *session, Session *child, const CascadeStep *step,
 static bool take_snapshot(Session *child, const char *line, const RunOptions *how, Error *err) {
   SnapshotFacts facts;
   if (!is_in(child, STATE_planned)) return true;
-  return step_confirm_tool(child, line, err) &&
-         (!how->wait || run_in_place_wait(&child->arena, child->engine, &child->record, &child->plan, how, err)) &&
-         swap_snapshot(&child->arena, child->engine, &child->record, &child->plan, &facts, err);
+  return step_confirm_tool(child, line, err) && (!how->wait || run_in_place_wait(session_backfill(child), how, err)) &&
+         swap_snapshot(session_backfill(child), &facts, err);
 }
 
 /* The job that the line starts elsewhere; NULL: none that is known. */
@@ -198,8 +197,7 @@ static bool run_tool(Session *child, const CascadeStep *step, bool wait, Error *
       .run = {.progress = shown ? progress_show : NULL, .context = &progress, .stop = stop_flag(), .wait = wait},
       .line = line,
       .starts = started_by(child, line)};
-  bool ok = take_snapshot(child, line, &how.run, err) &&
-            run_in_place(&child->arena, child->engine, &child->record, &child->plan, &how, &result, err);
+  bool ok = take_snapshot(child, line, &how.run, err) && run_in_place(session_backfill(child), &how, &result, err);
   progress_end(&progress);
   if (!ok && err->code == ERR_HELD && child->plan.n_scope > 0 && child->plan.scope[0].where != NULL)
     return error_hint(

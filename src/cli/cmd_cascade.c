@@ -158,8 +158,8 @@ static bool backfill(Session *session, const Cascade *cascade, CascadeStep *step
 static bool refresh(Session *session, CascadeStep *step, Error *err) {
   RefreshFacts facts;
   const char *how = "refreshed";
-  if (!swap_refresh(&session->arena, session->engine, &session->record, &session->plan, step->table, cascade_event,
-                    cascade_detail(&session->arena, step, how), stop_flag(), &facts, err))
+  if (!swap_refresh(session_backfill(session), step->table, cascade_event, cascade_detail(&session->arena, step, how),
+                    stop_flag(), &facts, err))
     return false;
   step->done = how;
   if (!session->json)

@@ -22,8 +22,7 @@ const Command command_check = {
 static int run(Session *session) {
   SnapshotFacts facts;
   Error err;
-  if (!session_plan(session, session_word(session, 0), &err) ||
-      !swap_check(&session->arena, session->engine, &session->record, &session->plan, &facts, &err))
+  if (!session_plan(session, session_word(session, 0), &err) || !swap_check(session_backfill(session), &facts, &err))
     return step_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);

@@ -27,8 +27,9 @@ static int run(Session *session) {
   bool resolved = plan_load(&session->arena, session->engine, &session->record, &session->plan, &err);
   if (!resolved && err.code != ERR_SPEC && err.code != ERR_NOT_FOUND && err.code != ERR_SUPERSEDED)
     return session_fail(session, &err);
-  const Plan *plan = resolved ? &session->plan : NULL;
-  if (!swap_discard(&session->arena, session->engine, &session->record, plan, &err)) return session_fail(session, &err);
+  Backfill on = session_backfill(session);
+  if (!resolved) on.plan = NULL;
+  if (!swap_discard(on, &err)) return session_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);
     view_ended_json(&json, &session->record);

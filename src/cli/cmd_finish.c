@@ -29,8 +29,7 @@ const Command command_finish = {
 static int run(Session *session) {
   Error err;
   if (!session_plan(session, session_word(session, 0), &err) ||
-      !swap_finish(&session->arena, session->engine, &session->record, &session->plan, args_has(session->args, "early"),
-                   &err))
+      !swap_finish(session_backfill(session), args_has(session->args, "early"), &err))
     return step_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);

@@ -23,8 +23,7 @@ const Command command_restore = {
 static int run(Session *session) {
   SnapshotFacts facts;
   Error err;
-  if (!session_plan(session, session_word(session, 0), &err) ||
-      !swap_restore(&session->arena, session->engine, &session->record, &session->plan, &facts, &err))
+  if (!session_plan(session, session_word(session, 0), &err) || !swap_restore(session_backfill(session), &facts, &err))
     return session_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);

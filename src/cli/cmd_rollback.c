@@ -55,8 +55,7 @@ static int run(Session *session) {
   }
   LaterRows later = keep ? LATER_KEEP : overwrite ? LATER_OVERWRITE : LATER_REFUSE;
   if (!session_plan(session, session_word(session, 0), &err)) return session_fail(session, &err);
-  if (!swap_rollback(&session->arena, session->engine, &session->record, &session->plan, later, stop_flag(), &facts,
-                     &err))
+  if (!swap_rollback(session_backfill(session), later, stop_flag(), &facts, &err))
     return err.code == ERR_CONFLICT ? refuse(session, &facts, &err) : session_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);

@@ -146,10 +146,9 @@ static bool take_snapshot(Session *session, bool wait, SnapshotFacts *ret, Error
   Told told;
   RunOptions how = run_options(session, &told, wait);
   if (!make_plan(session, wait, &verdict, err)) return false;
-  bool ok =
-      verdict.allow || run_in_place_wait(&session->arena, session->engine, &session->record, &session->plan, &how, err);
+  bool ok = verdict.allow || run_in_place_wait(session_backfill(session), &how, err);
   progress_end(&told.progress);
-  return ok && swap_snapshot(&session->arena, session->engine, &session->record, &session->plan, ret, err);
+  return ok && swap_snapshot(session_backfill(session), ret, err);
 }
 
 /* The job that the tool starts: as given, else as the command names it. */
@@ -176,7 +175,7 @@ static int run_tool(Session *session, InPlaceOptions how, bool wait) {
   how.run = run_options(session, &told, wait);
   how.passed = tell_passed;
   how.context = &told;
-  bool ok = run_in_place(&session->arena, session->engine, &session->record, &session->plan, &how, &result, &err);
+  bool ok = run_in_place(session_backfill(session), &how, &result, &err);
   progress_end(&told.progress);
   if (!ok) return step_fail(session, &err);
   if (session->json) {

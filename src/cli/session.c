@@ -131,6 +131,11 @@ bool session_plan(Session *session, const char *reference, Error *err) {
          plan_load(&session->arena, session->engine, &session->record, &session->plan, err);
 }
 
+Backfill session_backfill(Session *session) {
+  return (Backfill){
+      .arena = &session->arena, .engine = session->engine, .record = &session->record, .plan = &session->plan};
+}
+
 Json session_object(Session *session) {
   Json json = {.out = &session->buffer, .comma = false};
   json_object(&json, NULL);

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "cli/options.h"
-#include "plan/plan.h"
+#include "plan/backfill.h"
 #include "view/paint.h"
 
 /* What one command works with: its command line, its output, and the database, spec, record and plan once opened. */
@@ -42,6 +42,8 @@ bool session_pipeline(Session *session, const char *target, Error *err);
 bool session_record(Session *session, const char *reference, Error *err);
 /* The same, and its plan. */
 bool session_plan(Session *session, const char *reference, Error *err);
+/* What was found so, to act on. */
+Backfill session_backfill(Session *session);
 
 /* Opens an object in the output, and ends it with its line. */
 Json session_object(Session *session);

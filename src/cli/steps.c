@@ -44,7 +44,7 @@ bool step_run(Session *session, bool wait, RunFacts *ret, Error *err) {
       .file = stderr, .terminal = terminal, .width = paint_terminal_width(STDERR_FILENO), .dates_shown = -1};
   RunOptions options = {
       .progress = shown ? progress_show : NULL, .context = &progress, .stop = stop_flag(), .wait = wait};
-  bool ok = run_backfill(&session->arena, session->engine, &session->record, &session->plan, &options, ret, err);
+  bool ok = run_backfill(session_backfill(session), &options, ret, err);
   progress_end(&progress);
   if (!ok && err->code == ERR_PAUSED) {
     error_set(err, ERR_PAUSED, "production untouched");
@@ -173,7 +173,7 @@ bool step_wait(Session *session, Error *err) {
 }
 
 bool step_swap(Session *session, SwapFacts *ret, Error *err) {
-  return swap_publish(&session->arena, session->engine, &session->record, &session->plan, stop_flag(), ret, err);
+  return swap_publish(session_backfill(session), stop_flag(), ret, err);
 }
 
 int step_fail(Session *session, const Error *err) {

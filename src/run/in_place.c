@@ -13,6 +13,11 @@ static DateRange dates_of(const InPlace *work, size_t from, size_t n) {
   return (DateRange){dates[from].date, grain_next(codec->grain, codec->zone, dates[from + n - 1].date)};
 }
 
+Backfill in_place_backfill(const InPlace *work) {
+  const Run *run = &work->run;
+  return (Backfill){.arena = run->arena, .engine = run->engine, .record = run->record, .plan = run->plan};
+}
+
 bool in_place_is_in(const InPlace *work, size_t date, DateRange dates) {
   Instant at = work->run.dates[date].date;
   return at >= dates.from && at < dates.to;
@@ -221,8 +226,7 @@ static void put_back(InPlace *work, Error *err) {
   }
   run_tell(run, "putting the range back", false);
   bool ok = in_place_quiet(run->engine, run->record, &failed) &&
-            in_place_restore(run->arena, run->engine, work->writer, run->record, run->plan, NULL, run->plan->range,
-                             true, &rows, &failed);
+            in_place_restore(in_place_backfill(work), work->writer, NULL, run->plan->range, true, &rows, &failed);
   *err = cause;
   work->result->restored = ok;
   if (ok) {
@@ -264,15 +268,14 @@ static bool drive(InPlace *work, Error *err) {
   return (!begun || recover(work, err)) && batches(work, err) && finish(work, err);
 }
 
-bool run_in_place(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, const InPlaceOptions *options,
-                  InPlaceResult *ret, Error *err) {
-  InPlace work = {.run = {.arena = arena, .engine = engine, .record = record, .plan = plan, .options = &options->run},
+bool run_in_place(Backfill on, const InPlaceOptions *options, InPlaceResult *ret, Error *err) {
+  InPlace work = {.run = run_on(on, &options->run),
                   .options = options,
                   .result = ret,
                   .one_date = plan_takes_one_date(options->line)};
   Error ignored;
   *ret = (InPlaceResult){.facts = {.outside_unchanged = true}};
-  if (!ledger_lease(engine, record->id, 2 * plan->spec.budget.batch + 30, &work.run.epoch, err)) return false;
+  if (!ledger_lease(on.engine, on.record->id, 2 * on.plan->spec.budget.batch + 30, &work.run.epoch, err)) return false;
   bool ok = drive(&work, err);
   if (!ok && work.run.lost && err->code != ERR_LEASED) *err = work.run.why_lost;
   if (!ok && work.ours && is_to_be_put_back(&work, err))
@@ -280,16 +283,15 @@ bool run_in_place(Arena *arena, Engine *engine, BackfillRecord *record, const Pl
   else if (!ok && work.ours)
     say_how_to_go_on(&work, err);
   gate_watch_close(&work.run.watch);
-  engine->ops->writer_close(work.writer);
-  engine->ops->lease_drop(engine, record->id, work.run.epoch, &ignored);
+  on.engine->ops->writer_close(work.writer);
+  on.engine->ops->lease_drop(on.engine, on.record->id, work.run.epoch, &ignored);
   return ok;
 }
 
-bool run_in_place_wait(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan,
-                       const RunOptions *options, Error *err) {
-  Run run = {.arena = arena, .engine = engine, .record = record, .plan = plan, .options = options};
-  if (!gate_watch_open(engine, plan, GATE_BATCH, true, &run.watch, err)) return false;
-  bool ok = run_wait_for_gate(&run, plan->spec.budget.batch + swap_longest_wait(&plan->spec.budget), NULL, err);
+bool run_in_place_wait(Backfill on, const RunOptions *options, Error *err) {
+  Run run = run_on(on, options);
+  if (!gate_watch_open(on.engine, on.plan, GATE_BATCH, true, &run.watch, err)) return false;
+  bool ok = run_wait_for_gate(&run, on.plan->spec.budget.batch + swap_longest_wait(&on.plan->spec.budget), NULL, err);
   gate_watch_close(&run.watch);
   return ok;
 }

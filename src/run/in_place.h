@@ -42,11 +42,9 @@ typedef struct InPlaceResult {
  * ERR_PAUSED (the caller said stop), ERR_DENIED. ERR_DRIFT: others wrote the range meanwhile; nothing is put back,
  * which would lose what they wrote. ERR_LEASED, ERR_STATE, ERR_DATABASE, ERR_LOCKED.
  */
-bool run_in_place(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, const InPlaceOptions *options,
-                  InPlaceResult *ret, Error *err);
+bool run_in_place(Backfill on, const InPlaceOptions *options, InPlaceResult *ret, Error *err);
 
 /* Waits until the gate lets a first batch begin. ERR_DENIED, ERR_PAUSED, as in run_backfill. */
-bool run_in_place_wait(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan,
-                       const RunOptions *options, Error *err);
+bool run_in_place_wait(Backfill on, const RunOptions *options, Error *err);
 
 #endif

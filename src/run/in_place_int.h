@@ -26,6 +26,7 @@ typedef struct InPlace {
   const char *unfinished; /* the job that may still do what the tool asked for; NULL: none is known to */
 } InPlace;
 
+Backfill in_place_backfill(const InPlace *work);
 /* Every date is as it was left; else ERR_DRIFT. */
 bool in_place_undisturbed(const InPlace *work, const RangeLook *now, Error *err);
 bool in_place_is_in(const InPlace *work, size_t date, DateRange dates);

@@ -32,8 +32,7 @@ bool in_place_put_back(InPlace *work, const char *what, Error *err) {
   int64_t rows;
   const DateCodec *codec = &run->plan->shape.codec;
   work->token = NULL;
-  if (!in_place_restore(run->arena, run->engine, work->writer, run->record, run->plan, NULL, dates, false, &rows, err))
-    return false;
+  if (!in_place_restore(in_place_backfill(work), work->writer, NULL, dates, false, &rows, err)) return false;
   work->opened.running = (DateRange){0, 0};
   date_range_label(&dates, codec->grain, codec->zone, label);
   in_place_event(work, what, label);

@@ -12,6 +12,10 @@ static const double REST_SLICE = 0.1;
 /* Well below the lease's time to live, which is 30 s and more. */
 static const double BEAT_SECONDS = 5;
 
+Run run_on(Backfill on, const RunOptions *options) {
+  return (Run){.arena = on.arena, .engine = on.engine, .record = on.record, .plan = on.plan, .options = options};
+}
+
 bool run_stopped(const Run *run) { return run->options->stop != NULL && *run->options->stop > 0; }
 
 /* Work still to do at the measured rate, and the rests that the duty cycle adds. */
@@ -259,18 +263,18 @@ static bool may_run(const BackfillRecord *record, Error *err) {
   return error_hint(err, "look at it: tidegate diff %s; publish it: tidegate swap %s", record->id, record->id);
 }
 
-bool run_backfill(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, const RunOptions *options,
-                  RunFacts *ret, Error *err) {
-  Run run = {.arena = arena, .engine = engine, .record = record, .plan = plan, .options = options};
+bool run_backfill(Backfill on, const RunOptions *options, RunFacts *ret, Error *err) {
+  Run run = run_on(on, options);
   double began = clock_seconds();
   *ret = (RunFacts){0};
-  if (!may_run(record, err) || !ledger_lease(engine, record->id, 2 * plan->spec.budget.batch + 30, &run.epoch, err))
+  if (!may_run(on.record, err) ||
+      !ledger_lease(on.engine, on.record->id, 2 * on.plan->spec.budget.batch + 30, &run.epoch, err))
     return false;
   run.beat_at = clock_seconds() + BEAT_SECONDS;
-  bool ok = ledger_reload(engine, arena, record, err) && carry_on(&run, ret, err);
+  bool ok = ledger_reload(on.engine, on.arena, on.record, err) && carry_on(&run, ret, err);
   if (!ok && run.lost) *err = run.why_lost;
   Error ignored;
-  engine->ops->lease_drop(engine, record->id, run.epoch, &ignored);
+  on.engine->ops->lease_drop(on.engine, on.record->id, run.epoch, &ignored);
   ret->batches = run.written;
   ret->seconds = clock_seconds() - began;
   return ok;

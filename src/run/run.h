@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "gate/gate.h"
-#include "plan/plan.h"
+#include "plan/backfill.h"
 
 /*
  * A loop around step(): one batch that can be killed anywhere. Crash-only: recovery is the ordinary start. Batches are
@@ -42,7 +42,6 @@ typedef struct RunFacts {
  * ERR_LEASED, ERR_COMMAND, ERR_FULL, ERR_LOCKED, ERR_SUPERSEDED, ERR_DATABASE. Whatever the error, production is
  * untouched and the same call carries on.
  */
-bool run_backfill(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, const RunOptions *options,
-                  RunFacts *ret, Error *err);
+bool run_backfill(Backfill on, const RunOptions *options, RunFacts *ret, Error *err);
 
 #endif

@@ -51,6 +51,8 @@ typedef struct Run {
   RunProgress progress;
 } Run;
 
+/* A run that has not begun. */
+Run run_on(Backfill on, const RunOptions *options);
 /* Sleeps outside any transaction, telling `doing` and beating the heartbeat; false when the caller asked to stop, a
  * worker's batch failed, or the lease is another's. */
 bool run_rest(Run *run, double seconds, const char *doing);

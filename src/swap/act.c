@@ -73,6 +73,8 @@ static bool allowed(const Act *act, const char *verb, Error *err) {
   return verb == NULL || ledger_allows(act->record, verb, err);
 }
 
+Act act_on(Backfill on) { return (Act){.arena = on.arena, .engine = on.engine, .record = on.record, .plan = on.plan}; }
+
 bool act_begin(Act *act, const char *verb, GateAct gate, double need, Error *err) {
   Verdict verdict;
   const GatePass *pass;

@@ -79,10 +79,10 @@ static bool retention_passed(Act *act, bool early, Error *err) {
   return error_hint(err, "wait, or give the way back up now: tidegate finish %s --early", act->record->id);
 }
 
-bool swap_finish(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, bool early, Error *err) {
-  Act act = {.arena = arena, .engine = engine, .record = record, .plan = plan};
+bool swap_finish(Backfill on, bool early, Error *err) {
+  Act act = act_on(on);
   if (!act_begin(&act, "finish", GATE_CLEAN, 0, err)) return false;
-  bool swapped = strcmp(record->state, state_name(STATE_swapped)) == 0;
+  bool swapped = strcmp(on.record->state, state_name(STATE_swapped)) == 0;
   bool ok = retention_passed(&act, early, err) && (!swapped || still_published(&act, err)) &&
             (swapped ? production_passes(&act, err) : written_passes(&act, err)) &&
             drop_all(&act, "finish", early ? "retention given up" : NULL, err);
@@ -109,8 +109,8 @@ static bool nothing_would_be_lost(Act *act, Error *err) {
                     act->record->id, act->record->id);
 }
 
-bool swap_discard(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, Error *err) {
-  Act act = {.arena = arena, .engine = engine, .record = record, .plan = plan};
+bool swap_discard(Backfill on, Error *err) {
+  Act act = act_on(on);
   if (!act_begin(&act, "discard", GATE_CLEAN, 0, err)) return false;
   bool ok = nothing_would_be_lost(&act, err) && drop_all(&act, "discard", NULL, err);
   act_end(&act);

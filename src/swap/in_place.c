@@ -96,21 +96,23 @@ bool in_place_judge(Arena *arena, Engine *engine, const Plan *plan, DateRange da
 
 /* ---- putting it back -------------------------------------------------------------------------------------------- */
 
-bool in_place_restore(Arena *arena, Engine *engine, EngineWriter *writer, BackfillRecord *record, const Plan *plan,
-                      GateWatch *watch, DateRange dates, bool whole, int64_t *ret_changed, Error *err) {
-  Act act = {.arena = arena, .engine = engine, .record = record, .plan = plan, .writer = writer, .watch = watch};
-  const EngineOps *ops = engine->ops;
+bool in_place_restore(Backfill on, EngineWriter *writer, GateWatch *watch, DateRange dates, bool whole,
+                      int64_t *ret_changed, Error *err) {
+  Act act = act_on(on);
+  const EngineOps *ops = on.engine->ops;
+  act.writer = writer;
+  act.watch = watch;
   for (;;) {
-    if (!act_lock(&act, plan->shape.table, NULL, err)) return false;
+    if (!act_lock(&act, on.plan->shape.table, NULL, err)) return false;
     if (act_still_idle(&act, err) &&
-        ops->restore_range(writer, &plan->shape, dates, plan->spec.triggers != TRIGGERS_FIRE, ret_changed, err))
+        ops->restore_range(writer, &on.plan->shape, dates, on.plan->spec.triggers != TRIGGERS_FIRE, ret_changed, err))
       break;
     if (act_try_again(&act, NULL, err)) continue;
     ops->abort(writer);
     return false;
   }
   /* From snapshotted nothing was opened: the state stays, production equals the snapshot again. */
-  if (!whole || strcmp(record->state, state_name(STATE_snapshotted)) == 0) return ops->commit(writer, err);
-  const char *reason = arena_printf(arena, "%" PRId64 " rows put back", *ret_changed);
+  if (!whole || strcmp(on.record->state, state_name(STATE_snapshotted)) == 0) return ops->commit(writer, err);
+  const char *reason = arena_printf(on.arena, "%" PRId64 " rows put back", *ret_changed);
   return act_commit(&act, (LedgerMove){.verb = "restore", .reason = reason}, err);
 }

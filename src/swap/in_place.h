@@ -35,8 +35,8 @@ bool in_place_judge(Arena *arena, Engine *engine, const Plan *plan, DateRange da
  * moves to restored (where it is opened or checked) with it; what the record is then lives in the arena. *ret_changed:
  * rows put back.
  */
-bool in_place_restore(Arena *arena, Engine *engine, EngineWriter *writer, BackfillRecord *record, const Plan *plan,
-                      GateWatch *watch, DateRange dates, bool whole, int64_t *ret_changed, Error *err);
+bool in_place_restore(Backfill on, EngineWriter *writer, GateWatch *watch, DateRange dates, bool whole,
+                      int64_t *ret_changed, Error *err);
 
 /* The processes of this machine that a backfill's tool has started and that are still there: their number, and one of
  * them. */

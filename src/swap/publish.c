@@ -134,16 +134,15 @@ static bool reopen(Act *act, Error *err) {
   return act_lock(act, NULL, NULL, err) && act_commit(act, (LedgerMove){.verb = "reopen"}, err);
 }
 
-bool swap_publish(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan,
-                  const volatile sig_atomic_t *stop, SwapFacts *ret, Error *err) {
-  Act act = {.arena = arena, .engine = engine, .record = record, .plan = plan};
+bool swap_publish(Backfill on, const volatile sig_atomic_t *stop, SwapFacts *ret, Error *err) {
+  Act act = act_on(on);
   *ret = (SwapFacts){0};
-  const char *verb = strcmp(record->state, state_name(STATE_rolled_back)) == 0 ? "reopen" : "swap";
-  if (plan->changed != NULL) {
-    error_set(err, ERR_SUPERSEDED, "nothing was published: %s", plan->changed);
-    return error_hint(err, "tidegate discard %s, then plan again", record->id);
+  const char *verb = strcmp(on.record->state, state_name(STATE_rolled_back)) == 0 ? "reopen" : "swap";
+  if (on.plan->changed != NULL) {
+    error_set(err, ERR_SUPERSEDED, "nothing was published: %s", on.plan->changed);
+    return error_hint(err, "tidegate discard %s, then plan again", on.record->id);
   }
-  if (!act_begin(&act, verb, GATE_SWAP, plan->spec.budget.swap_lock, err)) return false;
+  if (!act_begin(&act, verb, GATE_SWAP, on.plan->spec.budget.swap_lock, err)) return false;
   bool ok = act_read_seal(&act, err) && reopen(&act, err) && publish(&act, stop, ret, err);
   ret->verified = ok;
   act_end(&act);

@@ -7,13 +7,12 @@ static bool refresh(Act *act, const char *view, const char *what, const char *de
   return engine_end(act->engine, act->writer, ok, err);
 }
 
-bool swap_refresh(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, const char *view,
-                  const char *what, const char *detail, const volatile sig_atomic_t *stop, RefreshFacts *ret,
-                  Error *err) {
-  Act act = {.arena = arena, .engine = engine, .record = record, .plan = plan};
-  const SpecBudget *budget = &plan->spec.budget;
+bool swap_refresh(Backfill on, const char *view, const char *what, const char *detail,
+                  const volatile sig_atomic_t *stop, RefreshFacts *ret, Error *err) {
+  Act act = act_on(on);
+  const SpecBudget *budget = &on.plan->spec.budget;
   *ret = (RefreshFacts){0};
-  if (engine->ops->refresh == NULL)
+  if (on.engine->ops->refresh == NULL)
     return error_set(err, ERR_NOT_FOUND, "this engine has no materialized views: %s cannot be refreshed", view);
   if (!act_begin(&act, NULL, GATE_SWAP, budget->statement, err)) return false;
   double began = clock_seconds();

@@ -63,11 +63,10 @@ static bool rollback(Act *act, LaterRows later, const volatile sig_atomic_t *sto
   return true;
 }
 
-bool swap_rollback(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, LaterRows later,
-                   const volatile sig_atomic_t *stop, RollbackFacts *ret, Error *err) {
-  Act act = {.arena = arena, .engine = engine, .record = record, .plan = plan};
+bool swap_rollback(Backfill on, LaterRows later, const volatile sig_atomic_t *stop, RollbackFacts *ret, Error *err) {
+  Act act = act_on(on);
   *ret = (RollbackFacts){0};
-  if (!act_begin(&act, "rollback", GATE_ROLLBACK, plan->spec.budget.swap_lock, err)) return false;
+  if (!act_begin(&act, "rollback", GATE_ROLLBACK, on.plan->spec.budget.swap_lock, err)) return false;
   bool ok = act_read_seal(&act, err) && rollback(&act, later, stop, ret, err);
   act_end(&act);
   return ok;

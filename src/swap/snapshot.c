@@ -28,9 +28,8 @@ static bool snapshot(Act *act, SnapshotFacts *ret, Error *err) {
   return act_commit(act, taken, err);
 }
 
-bool swap_snapshot(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, SnapshotFacts *ret,
-                   Error *err) {
-  Act act = {.arena = arena, .engine = engine, .record = record, .plan = plan};
+bool swap_snapshot(Backfill on, SnapshotFacts *ret, Error *err) {
+  Act act = act_on(on);
   *ret = (SnapshotFacts){0};
   if (!act_begin(&act, "snapshot", GATE_SNAPSHOT, 0, err)) return false;
   bool ok = snapshot(&act, ret, err);
@@ -84,9 +83,8 @@ static bool check(Act *act, SnapshotFacts *ret, Error *err) {
   return act_lock(act, NULL, NULL, err) && act_commit(act, (LedgerMove){.verb = "check", .reason = reason}, err);
 }
 
-bool swap_check(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, SnapshotFacts *ret,
-                Error *err) {
-  Act act = {.arena = arena, .engine = engine, .record = record, .plan = plan};
+bool swap_check(Backfill on, SnapshotFacts *ret, Error *err) {
+  Act act = act_on(on);
   *ret = (SnapshotFacts){0};
   if (!act_begin(&act, "check", GATE_CLEAN, 0, err)) return false;
   bool ok = check(&act, ret, err);
@@ -97,14 +95,13 @@ bool swap_check(Arena *arena, Engine *engine, BackfillRecord *record, const Plan
 /* ---- putting it back
  * ---------------------------------------------------------------------------------------------------------- */
 
-bool swap_restore(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, SnapshotFacts *ret,
-                  Error *err) {
-  Act act = {.arena = arena, .engine = engine, .record = record, .plan = plan};
+bool swap_restore(Backfill on, SnapshotFacts *ret, Error *err) {
+  Act act = act_on(on);
   *ret = (SnapshotFacts){0};
-  const char *verb = strcmp(record->state, state_name(STATE_snapshotted)) == 0 ? "open" : "restore";
-  if (!act_begin(&act, verb, GATE_ROLLBACK, plan->spec.budget.swap_lock, err)) return false;
-  bool ok = in_place_quiet(engine, record, err) &&
-            in_place_restore(arena, engine, act.writer, record, plan, act.watch, plan->range, true, &ret->changed, err);
+  const char *verb = strcmp(on.record->state, state_name(STATE_snapshotted)) == 0 ? "open" : "restore";
+  if (!act_begin(&act, verb, GATE_ROLLBACK, on.plan->spec.budget.swap_lock, err)) return false;
+  bool ok = in_place_quiet(on.engine, on.record, err) &&
+            in_place_restore(on, act.writer, act.watch, on.plan->range, true, &ret->changed, err);
   act_end(&act);
   return ok;
 }

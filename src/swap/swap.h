@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "gate/gate.h"
-#include "plan/plan.h"
+#include "plan/backfill.h"
 
 /* Publish, take back, and clear away. Production rows change here and nowhere else (law 1). */
 
@@ -33,8 +33,7 @@ typedef struct SwapFacts {
  * dates go back to building: run again), ERR_LOCKED after the bounded tries, ERR_DENIED, ERR_HELD (production refused a
  * row), ERR_LEASED, ERR_DATABASE. Whatever the error, production is untouched.
  */
-bool swap_publish(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan,
-                  const volatile sig_atomic_t *stop, SwapFacts *ret, Error *err);
+bool swap_publish(Backfill on, const volatile sig_atomic_t *stop, SwapFacts *ret, Error *err);
 
 typedef struct RollbackFacts {
   int64_t restored, left; /* rows put back; later rows left alone */
@@ -53,22 +52,20 @@ typedef struct RefreshFacts {
  * event `what` with `detail` into the backfill's record. Judged like a swap, and kept within `budget: statement`.
  * Errors: ERR_DENIED, ERR_LOCKED, ERR_LEASED, ERR_NOT_FOUND, ERR_PAUSED, ERR_DATABASE; then the view is as it was.
  */
-bool swap_refresh(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, const char *view,
-                  const char *what, const char *detail, const volatile sig_atomic_t *stop, RefreshFacts *ret,
-                  Error *err);
+bool swap_refresh(Backfill on, const char *view, const char *what, const char *detail,
+                  const volatile sig_atomic_t *stop, RefreshFacts *ret, Error *err);
 
 /* Puts the kept rows back in one transaction. Later rows are shown in *ret (filled on ERR_CONFLICT too) and never
  * dropped silently. */
-bool swap_rollback(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, LaterRows later,
-                   const volatile sig_atomic_t *stop, RollbackFacts *ret, Error *err);
+bool swap_rollback(Backfill on, LaterRows later, const volatile sig_atomic_t *stop, RollbackFacts *ret, Error *err);
 
 /* Drops what was kept, after the checks passed on production and the retention has passed (ERR_DENIED before; `early`
  * gives the retention up, never the checks). */
-bool swap_finish(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, bool early, Error *err);
+bool swap_finish(Backfill on, bool early, Error *err);
 
-/* Drops the shadow and everything else that the ledger lists for this backfill. plan may be NULL when it no longer
+/* Drops the shadow and everything else that the ledger lists for this backfill. on.plan may be NULL when it no longer
  * resolves. */
-bool swap_discard(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, Error *err);
+bool swap_discard(Backfill on, Error *err);
 
 typedef struct SnapshotFacts {
   int64_t rows;           /* copied */
@@ -77,16 +74,14 @@ typedef struct SnapshotFacts {
 } SnapshotFacts;
 
 /* The snapshot way: copies the range and proves the copy. State planned → snapshotted. */
-bool swap_snapshot(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, SnapshotFacts *ret,
-                   Error *err);
+bool swap_snapshot(Backfill on, SnapshotFacts *ret, Error *err);
 
 /* Checks production against the evidence after somebody wrote in place. snapshotted or opened → checked. ERR_STATE
  * while the tool of run_in_place still runs, or when it did not write every date. */
-bool swap_check(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, SnapshotFacts *ret, Error *err);
+bool swap_check(Backfill on, SnapshotFacts *ret, Error *err);
 
 /* Makes the range what the snapshot holds; what is left of the tool on this machine is killed first. opened, checked or
  * snapshotted → restored (or unchanged state when nothing had changed). */
-bool swap_restore(Arena *arena, Engine *engine, BackfillRecord *record, const Plan *plan, SnapshotFacts *ret,
-                  Error *err);
+bool swap_restore(Backfill on, SnapshotFacts *ret, Error *err);
 
 #endif

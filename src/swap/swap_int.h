@@ -20,6 +20,8 @@ typedef struct Act {
   bool *columns;       /* of the shape: those that change in an update */
 } Act;
 
+/* An act that has not begun. */
+Act act_on(Backfill on);
 /* Takes the lease and the gate's pass, and opens the writer. `verb`: a transition that the state must have; NULL: any
  * state will do, because none is left. */
 bool act_begin(Act *act, const char *verb, GateAct gate, double need, Error *err);
