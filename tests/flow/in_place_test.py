@@ -304,6 +304,21 @@ class InPlace:
 
     JOB = "production: {schedule: none, live: {command: [sh, -c, 'test ! -e running || exit 1']}}"
 
+    def test_shows_that_it_lives_while_the_tool_runs(self):
+        """And ends the tool when another has taken over, leaving to that one what is to be put back."""
+        record = self.ledger("backfill")
+        process = self.begin("touch there; echo $$ >tool; exec sleep 300", "tool")
+        self.sql(f"UPDATE {record} SET lease_heartbeat = 1")
+        wait_until(lambda: self.value(f"SELECT lease_heartbeat FROM {record}") > 1, what="a heartbeat")
+        self.sql(f"UPDATE {record} SET lease_epoch = lease_epoch + 1, lease_owner = 'elsewhere'")
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, LEASED, out + err)
+        self.assertIn("the tool was ended: backfill", err)
+        self.assertIn("elsewhere", err)
+        self.assertRaises(ProcessLookupError, os.kill, int((self.folder / "tool").read_text()), 0)
+        self.assertEqual(self.state(), "opened")
+        self.assertNotIn("put back", " ".join(self.events()))
+
     def test_waits_for_a_job(self):
         self.write(production=self.JOB)
         (self.folder / "running").touch()
