@@ -215,8 +215,7 @@ static bool run_tool(Session *child, const CascadeStep *step, bool wait, Error *
   return ok;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------
- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 bool child_run(Session *session, Session *child, const Cascade *cascade, CascadeStep *step, const char **ret_how,
                Error *err) {

@@ -49,8 +49,7 @@ const Command command_cascade = {
     .examples = examples,
     .run = run};
 
-/* ---- before anything is done --------------------------------------------------------------------------------------
- */
+/* ---- before anything is done ------------------------------------------------------------------------------------- */
 
 static bool is_published(const BackfillRecord *record, Error *err) {
   static const State states[] = {STATE_swapped, STATE_finished, STATE_rolled_back};

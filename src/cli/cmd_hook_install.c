@@ -59,8 +59,7 @@ static void tell_next(Session *session, const char *place) {
   buf_printf(&session->buffer, "See that it is closed: tidegate hook test %s\n", place);
 }
 
-/* ---- shims: scripts, and a line in the startup files that puts their folder first ----------------------------------
- */
+/* ---- shims: scripts, and a line in the startup files that puts their folder first -------------------------------- */
 
 static const HookConfig shim_config = {.place = "shim",
                                        .format = HOOK_SHELL,

@@ -42,8 +42,7 @@ static bool read_input(Buf *ret) {
   return true;
 }
 
-/* ---- who judges is another process, so that a crash, a lack of memory or a delay is an answer too -----------------
- */
+/* ---- who judges is another process, so that a crash, a lack of memory or a delay is an answer too ---------------- */
 
 typedef struct Header {
   int status;

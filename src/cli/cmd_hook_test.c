@@ -51,8 +51,7 @@ static bool fail(Canary *c, Error *err, const char *what) {
   return error_hint(err, "install it again: tidegate hook install %s; then look at: tidegate hook status", c->place);
 }
 
-/* ---- agents: the question as JSON to the command that stands in the file ------------------------------------------
- */
+/* ---- agents: the question as JSON to the command that stands in the file ----------------------------------------- */
 
 static const char *question(Arena *arena, const char *place, const char *command) {
   if (strcmp(place, "cursor") == 0)
@@ -82,8 +81,7 @@ static bool test_agent(Canary *c, const char *command, Error *err) {
          (status == 0 || fail(c, err, "a harmless command was blocked too"));
 }
 
-/* ---- shells: an interactive one with the very startup file, and a program that leaves a trace
- * ------------------------ */
+/* ---- shells: an interactive one with the very startup file, and a program that leaves a trace -------------------- */
 
 static bool stub(Canary *c, Error *err) {
   Arena *arena = &c->session->arena;
@@ -116,8 +114,7 @@ static bool test_shim(Canary *c, const char *name, Error *err) {
          (in_folder(c, "list") || fail(c, err, "a harmless command was blocked too"));
 }
 
-/* ---- git: an index of our own that holds a backfill file without a range -------------------------------------------
- */
+/* ---- git: an index of our own that holds a backfill file without a range ----------------------------------------- */
 
 static bool test_git(Canary *c, Error *err) {
   static const char text[] =

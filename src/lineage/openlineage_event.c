@@ -165,8 +165,7 @@ static void add_output(OpenLineage *reading, OlRun *run, const json_t *dataset) 
   if (json_array_size(filters) > 0) run->outputs[output].indirect = true;
 }
 
-/* ---- the event ----------------------------------------------------------------------------------------------------
- */
+/* ---- the event --------------------------------------------------------------------------------------------------- */
 
 static void set_text(Arena *arena, const char **place, const char *text) {
   if (text != NULL) *place = arena_strdup(arena, text);

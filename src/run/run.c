@@ -72,8 +72,7 @@ bool run_begin(Run *run, EngineWriter *writer, bool snapshot, Error *err) {
   return swap_begin(run->engine, writer, limits, budget->lock_tries, rest_at_lock, run, &refused, err);
 }
 
-/* ---- the loop
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- the loop ---------------------------------------------------------------------------------------------------- */
 
 static bool load(Run *run, Error *err) {
   const DateRecord *dates;

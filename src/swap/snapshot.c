@@ -6,8 +6,7 @@
 #include "swap/in_place.h"
 #include "swap/swap_int.h"
 
-/* ---- taking it
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- taking it --------------------------------------------------------------------------------------------------- */
 
 static bool snapshot(Act *act, SnapshotFacts *ret, Error *err) {
   const EngineOps *ops = act->engine->ops;
@@ -37,8 +36,7 @@ bool swap_snapshot(Backfill on, SnapshotFacts *ret, Error *err) {
   return ok;
 }
 
-/* ---- checking what was written in place
- * ------------------------------------------------------------------------------------ */
+/* ---- checking what was written in place -------------------------------------------------------------------------- */
 
 /* A tool that Tidegate ran itself has to have written every date: part of them right is not right. */
 static bool is_complete(Act *act, const Opened *opened, Error *err) {
@@ -92,8 +90,7 @@ bool swap_check(Backfill on, SnapshotFacts *ret, Error *err) {
   return ok;
 }
 
-/* ---- putting it back
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- putting it back --------------------------------------------------------------------------------------------- */
 
 bool swap_restore(Backfill on, SnapshotFacts *ret, Error *err) {
   Act act = act_on(on);

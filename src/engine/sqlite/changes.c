@@ -1,8 +1,7 @@
 #include "engine/sqlite/sqlite_sql.h"
 #include "engine/sqlite/work.h"
 
-/* ---- production's fingerprint --------------------------------------------------------------------------------------
- */
+/* ---- production's fingerprint ------------------------------------------------------------------------------------ */
 
 static bool date_entry(Arena *arena, const Shape *shape, const Value *value, DateFacts **dates, size_t *n, size_t *ret,
                        bool whole) {
@@ -56,8 +55,7 @@ bool sqlite_fingerprint(Engine *base, Arena *arena, const Shape *shape, DateRang
   return true;
 }
 
-/* ---- the change set
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- the change set ---------------------------------------------------------------------------------------------- */
 
 bool sqlite_check_total(Engine *base, const Job *job, const char *expression, DateRange range, bool *ret_true,
                         Error *err) {

@@ -1,59 +1,11 @@
 #include "engine/sqlite/compare.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/sqlite/compare_int.h"
 #include "engine/sqlite/sqlite_sql.h"
 
-/* ---- the set of keys seen ---------------------------------------------------------------------------------------- */
-
-static bool is_free(RowHash slot) { return slot.low == 0 && slot.high == 0; }
-
-static RowHash never_zero(RowHash hash) { return is_free(hash) ? (RowHash){1, 0} : hash; }
-
-static RowHash *keyset_slot(const KeySet *set, RowHash hash) {
-  size_t i = (size_t)hash.low & (set->size - 1);
-  while (!is_free(set->slots[i]) && (set->slots[i].low != hash.low || set->slots[i].high != hash.high))
-    i = (i + 1) & (set->size - 1);
-  return &set->slots[i];
-}
-
-static void keyset_resize(KeySet *set, size_t size) {
-  KeySet grown = {.size = size, .n = set->n};
-  grown.slots = calloc(grown.size, sizeof *grown.slots);
-  if (grown.slots == NULL) error_out_of_memory();
-  for (size_t i = 0; i < set->size; i++)
-    if (!is_free(set->slots[i])) *keyset_slot(&grown, set->slots[i]) = set->slots[i];
-  free(set->slots);
-  *set = grown;
-}
-
-bool keyset_add(KeySet *set, RowHash hash) {
-  hash = never_zero(hash);
-  if (set->n * 3 >= set->size * 2) keyset_resize(set, set->size == 0 ? 1024 : set->size * 2);
-  RowHash *slot = keyset_slot(set, hash);
-  if (!is_free(*slot)) return false;
-  *slot = hash;
-  set->n++;
-  return true;
-}
-
-void keyset_reserve(KeySet *set, size_t n) {
-  size_t size = 1024;
-  while (size * 2 < n * 3) size *= 2;
-  keyset_resize(set, size);
-}
-
-bool keyset_has(const KeySet *set, RowHash hash) { return set->n > 0 && !is_free(*keyset_slot(set, never_zero(hash))); }
-
-void keyset_release(KeySet *set) {
-  free(set->slots);
-  *set = (KeySet){0};
-}
-
-/* ---- hashes and dates ---------------------------------------------------------------------------------------------
- */
+/* ---- hashes and dates -------------------------------------------------------------------------------------------- */
 
 RowHash compare_row_hash(Compare *compare, const Value *row, bool from_stored, bool stable_only) {
   buf_clear(&compare->bytes);
@@ -113,8 +65,7 @@ bool compare_date_of(Compare *compare, const Value *value, size_t *ret) {
   return true;
 }
 
-/* ---- the statements ------------------------------------------------------------------------------------------------
- */
+/* ---- the statements ---------------------------------------------------------------------------------------------- */
 
 const char *compare_recompute_sql(Arena *arena, const ShapeSql *sql, const Job *job) {
   const char *inner = job->recompute;
@@ -162,8 +113,7 @@ const char *compare_production_sql(Arena *arena, const ShapeSql *sql, const char
   return sql_fill(arena, sql_compare_production, "columns", columns, "target", sql->table, "date", sql->date, NULL);
 }
 
-/* ---- one row
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- one row ----------------------------------------------------------------------------------------------------- */
 
 static bool put(Compare *compare, char op, size_t date, const Value *old_row, const Value *new_row, Error *err) {
   compare->changes++;
@@ -277,8 +227,7 @@ static bool stream(Compare *compare, Error *err) {
   return true;
 }
 
-/* ---- what the recompute did not meet
- * ---------------------------------------------------------------------------------- */
+/* ---- what the recompute did not meet ----------------------------------------------------------------------------- */
 
 static bool count_present(Compare *compare, Error *err) {
   STMT_SCOPED stmt = {0};
@@ -332,8 +281,7 @@ static bool compare_keyed(Compare *compare, Error *err) {
   return true;
 }
 
-/* ---- the whole
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static void compare_release(Compare *compare) {
   keyset_release(&compare->old_keys);

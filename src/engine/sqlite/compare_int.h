@@ -2,20 +2,9 @@
 #define TIDEGATE_ENGINE_SQLITE_COMPARE_INT_H
 
 #include "engine/sqlite/compare.h"
+#include "engine/sqlite/keyset.h"
 
 /* What compare.c, compare_find.c and compare_keyless.c share. */
-
-typedef struct KeySet {
-  RowHash *slots; /* open addressing; {0,0} = free */
-  size_t size, n;
-} KeySet;
-
-/* False if the hash is in the set already. */
-bool keyset_add(KeySet *set, RowHash hash);
-/* Room for n hashes. */
-void keyset_reserve(KeySet *set, size_t n);
-bool keyset_has(const KeySet *set, RowHash hash);
-void keyset_release(KeySet *set);
 
 typedef struct Compare {
   SqliteEngine *engine;

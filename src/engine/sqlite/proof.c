@@ -113,8 +113,7 @@ bool sqlite_probe_constraints(Engine *base, Arena *arena, const Shape *shape, co
   return probe_parents(engine, arena, &sql, changes, ret_refusal, err);
 }
 
-/* ---- the oracle
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- the oracle -------------------------------------------------------------------------------------------------- */
 
 static ptrdiff_t shape_index(const Shape *shape, const char *name) {
   for (size_t i = 0; i < shape->n; i++)

@@ -161,8 +161,7 @@ bool sqlite_apply(EngineWriter *writer, const Shape *shape, const bool *columns,
   return ok;
 }
 
-/* ---- children
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- children ---------------------------------------------------------------------------------------------------- */
 
 /* Child rows of one foreign key whose parent the change set takes away. */
 static bool orphans_of(SqliteEngine *engine, Arena *arena, const ShapeSql *sql, const ForeignKeyFacts *key,

@@ -167,8 +167,7 @@ bool sqlite_conflicts(Engine *base, Arena *arena, const Shape *shape, const char
   return ok;
 }
 
-/* ---- putting the old rows back
- * ------------------------------------------------------------------------------------------- */
+/* ---- putting the old rows back ----------------------------------------------------------------------------------- */
 
 static bool count_ops(Revert *revert, const char *of, const char *where, int64_t *ret, Error *err) {
   double n;

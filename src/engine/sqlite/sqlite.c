@@ -228,8 +228,7 @@ static bool configure(SqliteEngine *engine, Error *err) {
          sql_run(engine, sql_session_touch, "opening", err) && sqlite_register_functions(engine, err);
 }
 
-/* ---- memory
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 /*
  * SQLite tells of exhausted memory by results that are easily not looked at: a text that is bound or read becomes NULL,

@@ -6,8 +6,7 @@
 #include "engine/sqlite/stage.h"
 #include "engine/sqlite/work.h"
 
-/* ---- transactions
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- transactions ------------------------------------------------------------------------------------------------ */
 
 bool sqlite_writer_open(Engine *base, const GatePass *pass, const char *id, int64_t epoch, EngineWriter **ret,
                         Error *err) {
@@ -63,8 +62,7 @@ void sqlite_abort(EngineWriter *writer) {
   closed(writer);
 }
 
-/* ---- objects
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- objects ----------------------------------------------------------------------------------------------------- */
 
 /* A table like production's: names, affinities and NOT NULL of all its columns but the generated ones. */
 static const char *copy_create_sql(Arena *arena, const ShapeSql *sql, const char *table) {

@@ -115,8 +115,7 @@ static bool fits(const char *pattern, const Path *path) {
   return i == path->n && !path->long_one;
 }
 
-/* ---- what the body says -------------------------------------------------------------------------------------------
- */
+/* ---- what the body says ------------------------------------------------------------------------------------------ */
 
 static const char *text_at(const HttpRequest *r, const char *key) {
   const DocNode *found = r->json == NULL ? NULL : doc_get(r->json, key);
@@ -173,8 +172,7 @@ static const char *known(const char *segment) {
   return word_known(segment) && strcmp(segment, "~") != 0 ? segment : NULL;
 }
 
-/* ---- which request it is ------------------------------------------------------------------------------------------
- */
+/* ---- which request it is ----------------------------------------------------------------------------------------- */
 
 /* A path that is not in the table: does it concern runs? A DAG may be named like one. */
 static bool names_runs(const Path *path) {
