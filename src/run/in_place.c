@@ -197,7 +197,7 @@ static bool finish(InPlace *work, Error *err) {
     return false;
   work->result->facts.changed = facts.changed;
   work->result->facts.outside_unchanged = fingerprint_equal(&now.outside, &work->opened.outside);
-  if (facts.n > 0) return in_place_found(work, facts.findings, facts.n, err);
+  if (facts.findings.n > 0) return in_place_found(work, &facts.findings, err);
   if (facts.changed == 0)
     return error_set(err, ERR_NO_CHANGE, "production still equals the snapshot: the tool changed nothing");
   run_tell(run, "checked", false);

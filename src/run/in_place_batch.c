@@ -58,13 +58,13 @@ bool in_place_note(InPlace *work, const char *verb, Error *err) {
   return ledger_commit(run->engine, run->arena, work->writer, run->record, move, err);
 }
 
-bool in_place_found(InPlace *work, const FindingRecord *findings, size_t n, Error *err) {
+bool in_place_found(InPlace *work, const Findings *findings, Error *err) {
   Run *run = &work->run;
   const EngineOps *ops = run->engine->ops;
   if (!run_begin(run, work->writer, false, err)) return false;
-  bool added = ops->ledger_add_findings(run->engine, run->record->id, findings, n, err);
+  bool added = ops->ledger_add_findings(run->engine, run->record->id, findings->items, findings->n, err);
   if (!engine_end(run->engine, work->writer, added, err)) return false;
-  return error_set(err, ERR_HELD, "production was written in place and does not pass: %s", findings[0].message);
+  return error_set(err, ERR_HELD, "production was written in place and does not pass: %s", findings->items[0].message);
 }
 
 /* ---- the tool --------------------------------------------------------------------------------------------------- */
@@ -178,7 +178,8 @@ static bool before(InPlace *work, DateRange dates, Error *err) {
 static bool not_its_own(InPlace *work, const RangeLook *now, DateRange dates, Error *err) {
   Run *run = &work->run;
   BUF_SCOPED labels = {0};
-  FindingRecord finding = {.batch = run->batches + 1, .kind = "outside-batch", .subject = "dates"};
+  Findings findings = {.arena = run->arena, .batch = run->batches + 1};
+  FindingRecord finding = {.kind = "outside-batch", .subject = "dates"};
   for (size_t i = 0; i < now->n; i++) {
     if (in_place_is_in(work, i, dates) || fingerprint_equal(&now->dates[i], &work->expected[i])) continue;
     if (finding.count++ < 3) buf_printf(&labels, "%s%s", labels.len == 0 ? "" : ", ", run_label(run, i, 1));
@@ -186,20 +187,22 @@ static bool not_its_own(InPlace *work, const RangeLook *now, DateRange dates, Er
   if (finding.count == 0) return true;
   finding.message = arena_printf(run->arena, "dates that were not this batch's changed while the tool ran: %s%s",
                                  buf_text(&labels), finding.count > 3 ? ", …" : "");
-  return in_place_found(work, &finding, 1, err);
+  findings_add(&findings, finding);
+  return in_place_found(work, &findings, err);
 }
 
 static bool outside_range(InPlace *work, const RangeLook *now, Error *err) {
   if (fingerprint_equal(&now->outside, &work->opened.running_outside)) return true;
   work->result->facts.outside_unchanged = false;
-  FindingRecord finding = {.batch = work->run.batches + 1,
-                           .kind = "outside-range",
+  Findings findings = {.arena = work->run.arena, .batch = work->run.batches + 1};
+  FindingRecord finding = {.kind = "outside-range",
                            .subject = "rows outside the range",
                            .count = 1,
                            .message =
                                "rows outside the range changed while the tool ran; the snapshot does not hold "
                                "them, so they stay as they are now"};
-  return in_place_found(work, &finding, 1, err);
+  findings_add(&findings, finding);
+  return in_place_found(work, &findings, err);
 }
 
 static bool after(InPlace *work, OpenedBatch *batch, Error *err) {
@@ -214,7 +217,7 @@ static bool after(InPlace *work, OpenedBatch *batch, Error *err) {
       !in_place_judge(&arena, run->engine, run->plan, batch->dates, run->batches + 1, (int64_t)run->n_dates, &facts,
                       err))
     return false;
-  if (facts.n > 0) return in_place_found(work, facts.findings, facts.n, err);
+  if (facts.findings.n > 0) return in_place_found(work, &facts.findings, err);
   batch->changed = facts.changed;
   work->token = token;
   work->outside = now.outside;

@@ -58,6 +58,6 @@ bool in_place_unfinished(InPlace *work);
 bool in_place_put_back(InPlace *work, const char *what, Error *err);
 
 /* Keeps the findings; ERR_HELD. */
-bool in_place_found(InPlace *work, const FindingRecord *findings, size_t n, Error *err);
+bool in_place_found(InPlace *work, const Findings *findings, Error *err);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "run/run.h"
+#include "validate/validate.h"
 
 /* What the files of this room share. */
 
@@ -103,8 +104,7 @@ typedef struct RunStep {
   /* what came of it */
   bool stored;
   BatchFacts facts;
-  FindingRecord *findings;
-  size_t n_findings;
+  Findings findings;
   double seconds;
 } RunStep;
 
@@ -117,9 +117,9 @@ bool run_step_apart(RunStep *step, const GatePass *pass, Error *err);
 /* The bookkeeping of a batch that is stored. */
 void run_stored(Run *run, const RunStep *step);
 /* Records findings and moves to held, with the open transaction; always returns false with ERR_HELD. */
-bool run_hold(Run *run, EngineWriter *writer, const FindingRecord *findings, size_t n, Error *err);
+bool run_hold(Run *run, EngineWriter *writer, const Findings *findings, Error *err);
 /* The same in a transaction of its own. */
-bool run_hold_now(Run *run, EngineWriter *writer, const FindingRecord *findings, size_t n, Error *err);
+bool run_hold_now(Run *run, EngineWriter *writer, const Findings *findings, Error *err);
 /* Asked on the run's own thread some ten times a second while batches are being written: false: they stop at once.
  * While workers write them, the run's connection is free. */
 bool run_goes_on(Run *run);

@@ -29,17 +29,14 @@ static bool settle(Run *run, EngineWriter *writer, Error *err) {
          engine_end(run->engine, writer, run->engine->ops->settle_moves(writer, &run->plan->shape, err), err);
 }
 
-static bool hold_at_seal(Run *run, EngineWriter *writer, const FindingRecord *findings, size_t n, Error *err) {
-  return run_begin(run, writer, false, err) && run_hold(run, writer, findings, n, err);
-}
-
 /* Nothing to publish although a change was expected is a failure (law 11). */
 static bool no_change(Run *run, EngineWriter *writer, Error *err) {
-  FindingRecord finding = {.kind = "no-change",
-                           .subject = run->plan->shape.table,
-                           .count = 0,
-                           .message = "the recompute equals production on every date: nothing would change"};
-  hold_at_seal(run, writer, &finding, 1, err);
+  Findings findings = {.arena = run->arena};
+  findings_add(&findings,
+               (FindingRecord){.kind = "no-change",
+                               .subject = run->plan->shape.table,
+                               .message = "the recompute equals production on every date: nothing would change"});
+  run_hold_now(run, writer, &findings, err);
   if (err->code == ERR_HELD) {
     err->code = ERR_NO_CHANGE;
     error_hint(err, "is the recompute the corrected one, and the range the wrong dates? Then plan again");
@@ -48,14 +45,13 @@ static bool no_change(Run *run, EngineWriter *writer, Error *err) {
 }
 
 static bool seal(Run *run, EngineWriter *writer, RunFacts *ret, Error *err) {
-  const FindingRecord *findings;
-  size_t n;
+  Findings findings = {.arena = run->arena};
   ChangeCounts counts;
   int64_t rows = 0;
-  if (!settle(run, writer, err) || !validate_seal(run->arena, run->engine, run->plan, run->record->id, run->dates,
-                                                  run->n_dates, &counts, &findings, &n, err))
+  if (!settle(run, writer, err) ||
+      !validate_seal(&findings, run->engine, run->plan, run->dates, run->n_dates, &counts, err))
     return false;
-  if (n > 0) return hold_at_seal(run, writer, findings, n, err);
+  if (findings.n > 0) return run_hold_now(run, writer, &findings, err);
   if (counts.inserts + counts.updates + counts.deletes + counts.moves == 0) return no_change(run, writer, err);
   for (size_t i = 0; i < run->n_dates; i++) rows += run->dates[i].recomputed.rows;
   const char *json = seal_json(run, &counts, rows, err);

@@ -110,13 +110,6 @@ static bool others_wrote(const RunStep *step, const Job *job, const BatchFacts *
   return true;
 }
 
-static FindingRecord *with_finding(Arena *arena, FindingRecord *findings, size_t *n, FindingRecord finding) {
-  FindingRecord *all = arena_array(arena, *n + 1, sizeof *all);
-  if (*n > 0) memcpy(all, findings, *n * sizeof *all);
-  all[(*n)++] = finding;
-  return all;
-}
-
 void run_stored(Run *run, const RunStep *step) {
   for (size_t i = 0; i < step->n; i++) {
     DateRecord *date = &run->dates[step->from + i];
@@ -140,15 +133,15 @@ static bool store(RunStep *step, EngineWriter *writer, const Job *job, const Bat
     ops->abort(writer);
     return false;
   }
-  if (step->n_findings > 0) return run_hold(step->run, writer, step->findings, step->n_findings, err);
+  if (step->findings.n > 0) return run_hold(step->run, writer, &step->findings, err);
   return ops->commit(writer, err);
 }
 
-bool run_hold(Run *run, EngineWriter *writer, const FindingRecord *findings, size_t n, Error *err) {
+bool run_hold(Run *run, EngineWriter *writer, const Findings *findings, Error *err) {
   const EngineOps *ops = run->engine->ops;
   BUF_SCOPED reason = {0};
-  for (size_t i = 0; i < n; i++) buf_printf(&reason, "%s%s", i == 0 ? "" : "; ", findings[i].message);
-  if (!ops->ledger_add_findings(run->engine, run->record->id, findings, n, err)) {
+  for (size_t i = 0; i < findings->n; i++) buf_printf(&reason, "%s%s", i == 0 ? "" : "; ", findings->items[i].message);
+  if (!ops->ledger_add_findings(run->engine, run->record->id, findings->items, findings->n, err)) {
     ops->abort(writer);
     return false;
   }
@@ -161,45 +154,38 @@ bool run_hold(Run *run, EngineWriter *writer, const FindingRecord *findings, siz
                     run->record->id, run->record->id, run->record->id);
 }
 
-bool run_hold_now(Run *run, EngineWriter *writer, const FindingRecord *findings, size_t n, Error *err) {
-  return run_begin(run, writer, false, err) && run_hold(run, writer, findings, n, err);
+bool run_hold_now(Run *run, EngineWriter *writer, const Findings *findings, Error *err) {
+  return run_begin(run, writer, false, err) && run_hold(run, writer, findings, err);
 }
 
 /* Where others commit between two writings, it is they who may have changed what comes out: it is written once more. */
 enum { MOST_WRITINGS = 4 };
 
-static bool validate(RunStep *step, const Job *job, const BatchFacts *facts, Error *err) {
-  const FindingRecord *findings;
-  if (!validate_batch(step->arena, step->engine, step->run->plan, job, facts, step->number, &findings,
-                      &step->n_findings, err))
-    return false;
-  step->findings = (FindingRecord *)findings;
-  return true;
+static void validate(RunStep *step, const BatchFacts *facts) {
+  step->findings = (Findings){.arena = step->arena, .batch = step->number};
+  validate_batch(&step->findings, step->run->plan, facts);
 }
 
 /* The evidence of one batch, before it is stored. */
 static bool judge(RunStep *step, EngineWriter *writer, Job *job, const char **log, Error *err) {
-  if (!validate(step, job, &step->facts, err)) return false;
-  if (step->n_findings == 0 && step->failed != NULL) { /* it comes and goes */
-    step->findings = step->failed->findings;
-    step->n_findings = step->failed->n_findings;
-  }
-  if (step->number > 1 || step->n_findings > 0) return true;
+  validate(step, &step->facts);
+  if (step->findings.n == 0 && step->failed != NULL) step->findings = step->failed->findings; /* it comes and goes */
+  if (step->number > 1 || step->findings.n > 0) return true;
   BatchFacts again;
   bool others = true;
   for (int writing = 2;; writing++) {
     /* Rows that were appended may show as a key that several rows have only now. */
-    if (!compute(step, writer, job, true, &again, log, err) || !validate(step, job, &again, err)) return false;
-    if (step->n_findings == 0 && same_twice(&step->facts, &again)) break;
+    if (!compute(step, writer, job, true, &again, log, err)) return false;
+    validate(step, &again);
+    if (step->findings.n == 0 && same_twice(&step->facts, &again)) break;
     if (writing < MOST_WRITINGS && !others_wrote(step, job, &step->facts, &others, err)) return false;
     if (writing < MOST_WRITINGS && others) {
       step->facts = again;
       continue;
     }
-    step->findings = with_finding(
-        step->arena, step->findings, &step->n_findings,
-        (FindingRecord){.batch = step->number,
-                        .kind = "not-repeatable",
+    findings_add(
+        &step->findings,
+        (FindingRecord){.kind = "not-repeatable",
                         .subject = "first batch",
                         .count = 1,
                         .message =
@@ -213,15 +199,9 @@ static bool judge(RunStep *step, EngineWriter *writer, Job *job, const char **lo
 
 /* The totals of the batch's dates, once it is stored. */
 static bool check_totals(RunStep *step, const Job *job, Error *err) {
-  const FindingRecord *findings;
   DateRange range = {job->dates[0], job->dates[job->n]};
-  step->n_findings = 0;
-  if (step->run->plan->n_total_checks == 0) return true;
-  if (!validate_totals(step->arena, step->engine, step->run->plan, range, step->number, &findings, &step->n_findings,
-                       err))
-    return false;
-  step->findings = (FindingRecord *)findings;
-  return true;
+  step->findings.n = 0;
+  return validate_totals(&step->findings, step->engine, step->run->plan, range, err);
 }
 
 static bool write_batch(RunStep *step, EngineWriter *writer, Error *err) {
@@ -236,7 +216,7 @@ static bool write_batch(RunStep *step, EngineWriter *writer, Error *err) {
   const char *log = NULL;
   if (!compute(step, writer, &job, false, &step->facts, &log, err) || !judge(step, writer, &job, &log, err))
     return false;
-  if (step->by_worker && step->n_findings > 0) return true;
+  if (step->by_worker && step->findings.n > 0) return true;
   BatchRecord record = {.number = step->number,
                         .from = range.from,
                         .to = range.to,
@@ -283,7 +263,7 @@ static bool write_alone(Run *run, RunStep *step, EngineWriter *writer, Error *er
     if (step->number > run->batches) run->batches = step->number;
     run_stored(run, step);
   }
-  return ok && (step->n_findings == 0 || run_hold_now(run, writer, step->findings, step->n_findings, err));
+  return ok && (step->findings.n == 0 || run_hold_now(run, writer, &step->findings, err));
 }
 
 static bool step_alone(Run *run, RunStep *step, Error *err) {

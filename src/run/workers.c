@@ -48,7 +48,7 @@ static void *work(void *context) {
   Crew *crew = worker->crew;
   Error err = {0};
   bool ok = run_step_apart(&worker->step, worker->pass, &err);
-  bool first = (!ok || worker->step.n_findings > 0) && !atomic_exchange(&crew->run->cancelled, true);
+  bool first = (!ok || worker->step.findings.n > 0) && !atomic_exchange(&crew->run->cancelled, true);
   pthread_mutex_lock(&crew->lock);
   worker->done = true;
   worker->ok = ok;
@@ -268,7 +268,7 @@ static bool hold(Run *run, const Worker *worker, Error *err) {
   const EngineOps *ops = run->engine->ops;
   EngineWriter *writer = NULL;
   if (!ops->writer_open(run->engine, worker->pass, run->record->id, run->epoch, &writer, err)) return false;
-  bool ok = run_hold_now(run, writer, worker->step.findings, worker->step.n_findings, err);
+  bool ok = run_hold_now(run, writer, &worker->step.findings, err);
   ops->writer_close(writer);
   return ok;
 }
@@ -278,7 +278,7 @@ static bool settle_failure(Crew *crew, Error *err) {
   Run *run = crew->run;
   const Worker *worker = crew->failed;
   atomic_store(&run->cancelled, false);
-  if (worker->step.n_findings > 0 && worker->ok)
+  if (worker->step.findings.n > 0 && worker->ok)
     return worker->step.stored ? hold(run, worker, err) : run_step_failed(run, &worker->step, err);
   *err = worker->err;
   return false;

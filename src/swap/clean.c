@@ -22,8 +22,7 @@ static bool production_passes(Act *act, Error *err) {
   ARENA_SCOPED arena = {0};
   const Plan *plan = act->plan;
   BatchFacts facts;
-  const FindingRecord *findings;
-  size_t n;
+  Findings findings = {.arena = &arena};
   size_t n_dates;
   const Instant *dates = plan_dates(&arena, plan, plan->range, &n_dates);
   Job job = plan_job(plan, dates, n_dates);
@@ -33,21 +32,20 @@ static bool production_passes(Act *act, Error *err) {
   Plan alone = *plan;
   alone.id = NULL;
   if (plan->n_row_checks > 0) {
-    if (!act->engine->ops->compare(act->engine, &arena, &job, NULL, &facts, err) ||
-        !validate_batch(&arena, act->engine, plan, &job, &facts, 0, &findings, &n, err))
-      return false;
-    if (n > 0) return error_set(err, ERR_DENIED, "production does not pass its checks: %s", findings[0].message);
+    if (!act->engine->ops->compare(act->engine, &arena, &job, NULL, &facts, err)) return false;
+    validate_batch(&findings, plan, &facts);
   }
-  if (!validate_totals(&arena, act->engine, &alone, plan->range, 0, &findings, &n, err)) return false;
-  return n == 0 || error_set(err, ERR_DENIED, "production does not pass its checks: %s", findings[0].message);
+  if (findings.n == 0 && !validate_totals(&findings, act->engine, &alone, plan->range, err)) return false;
+  return findings.n == 0 ||
+         error_set(err, ERR_DENIED, "production does not pass its checks: %s", findings.items[0].message);
 }
 
 /* The same of a range that a tool wrote: no row of the snapshot may be missing either. */
 static bool written_passes(Act *act, Error *err) {
   InPlaceFacts facts;
   if (!in_place_judge(act->arena, act->engine, act->plan, act->plan->range, 0, 0, &facts, err)) return false;
-  if (facts.n == 0) return true;
-  error_set(err, ERR_DENIED, "production does not pass any more: %s", facts.findings[0].message);
+  if (facts.findings.n == 0) return true;
+  error_set(err, ERR_DENIED, "production does not pass any more: %s", facts.findings.items[0].message);
   return error_hint(err, "the snapshot may hold the last copy of such rows: tidegate restore %s puts it back",
                     act->record->id);
 }

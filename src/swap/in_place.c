@@ -75,20 +75,18 @@ bool in_place_judge(Arena *arena, Engine *engine, const Plan *plan, DateRange da
   size_t n;
   const Instant *starts = plan_dates(arena, plan, dates, &n);
   Job job = plan_job(plan, starts, n);
-  InPlaceFacts found = {0};
+  InPlaceFacts found = {.findings = {.arena = arena, .batch = batch}};
   Shape shape = whole_shape(arena, &plan->shape, false);
   if (plan->n_scope > 0) job.shape = &shape; /* nothing else may differ, whatever the recompute gives */
-  if (!engine->ops->compare_snapshot(engine, arena, &job, &facts, err) ||
-      !validate_batch(arena, engine, plan, &job, &facts, batch, &found.findings, &found.n, err))
-    return false;
+  if (!engine->ops->compare_snapshot(engine, arena, &job, &facts, err)) return false;
+  validate_batch(&found.findings, plan, &facts);
   found.rows = facts.rows;
   found.changed = facts.changes;
   Plan alone = *plan; /* production itself, not an overlay */
   alone.id = NULL;
-  if (found.n == 0 && !validate_totals(arena, engine, &alone, dates, batch, &found.findings, &found.n, err))
-    return false;
-  if (found.n == 0 && batches > 0 && found.changed > 0 &&
-      !validate_oracle(arena, engine, plan, dates, found.changed, batches, batch, &found.findings, &found.n, err))
+  if (found.findings.n == 0 && !validate_totals(&found.findings, engine, &alone, dates, err)) return false;
+  if (found.findings.n == 0 && batches > 0 && found.changed > 0 &&
+      !validate_oracle(&found.findings, engine, plan, dates, found.changed, batches, err))
     return false;
   *ret = found;
   return true;

@@ -2,6 +2,7 @@
 #define TIDEGATE_SWAP_IN_PLACE_H
 
 #include "swap/swap.h"
+#include "validate/validate.h"
 
 /* What a tool that writes production in place is held against: the target as a whole before and after it. */
 
@@ -19,12 +20,11 @@ bool in_place_look(Arena *arena, Engine *engine, const Plan *plan, RangeLook *re
 bool in_place_look_snapshot(Arena *arena, Engine *engine, const Plan *plan, RangeLook *ret, Error *err);
 
 /* What production's rows of some dates are by the evidence of the plan: scope, checks, emptied dates, totals, and
- * the oracle's sample. n 0: it passes. batches: one of so many, whose samples together must find what the spec says; 0:
+ * the oracle's sample. batches: one of so many, whose samples together must find what the spec says; 0:
  * the oracle is not asked. */
 typedef struct InPlaceFacts {
   int64_t rows, changed; /* of these dates now; those that differ from the snapshot */
-  const FindingRecord *findings;
-  size_t n;
+  Findings findings;
 } InPlaceFacts;
 bool in_place_judge(Arena *arena, Engine *engine, const Plan *plan, DateRange dates, int64_t batch, int64_t batches,
                     InPlaceFacts *ret, Error *err);

@@ -68,9 +68,10 @@ static bool check(Act *act, SnapshotFacts *ret, Error *err) {
   *ret = (SnapshotFacts){.rows = now.rows,
                          .changed = facts.changed,
                          .outside_unchanged = fingerprint_equal(&now.outside, &opened.outside)};
-  if (facts.n > 0) {
-    if (!act->engine->ops->ledger_add_findings(act->engine, id, facts.findings, facts.n, err)) return false;
-    error_set(err, ERR_HELD, "production was written in place and does not pass: %s", facts.findings[0].message);
+  const Findings *findings = &facts.findings;
+  if (findings->n > 0) {
+    if (!act->engine->ops->ledger_add_findings(act->engine, id, findings->items, findings->n, err)) return false;
+    error_set(err, ERR_HELD, "production was written in place and does not pass: %s", findings->items[0].message);
     return error_hint(err, "put the old rows back: tidegate restore %s", id);
   }
   if (facts.changed == 0) {

@@ -4,22 +4,17 @@
 
 #include "base/json.h"
 
-typedef struct Findings {
-  Arena *arena;
-  FindingRecord *items;
-  size_t n;
-  int64_t batch;
-} Findings;
+void findings_add(Findings *findings, FindingRecord finding) {
+  finding.batch = findings->batch;
+  findings->items = arena_grow(findings->arena, findings->items, findings->n, sizeof *findings->items);
+  findings->items[findings->n++] = finding;
+}
 
 static void add(Findings *findings, const char *kind, const char *subject, int64_t count, const char *examples,
                 const char *message) {
-  findings->items = arena_grow(findings->arena, findings->items, findings->n, sizeof *findings->items);
-  findings->items[findings->n++] = (FindingRecord){.batch = findings->batch,
-                                                   .kind = kind,
-                                                   .subject = subject,
-                                                   .message = message,
-                                                   .count = count,
-                                                   .examples = examples};
+  findings_add(
+      findings,
+      (FindingRecord){.kind = kind, .subject = subject, .message = message, .count = count, .examples = examples});
 }
 
 static const char *examples_json(Arena *arena, const Finding *finding) {
@@ -101,17 +96,12 @@ static void emptied(Findings *findings, const Plan *plan, const DateFacts *date)
                    date->production.rows));
 }
 
-bool validate_batch(Arena *arena, Engine *engine, const Plan *plan, const Job *job, const BatchFacts *facts,
-                    int64_t batch, const FindingRecord **ret, size_t *ret_n, Error *err) {
-  Findings findings = {.arena = arena, .batch = batch};
-  for (size_t i = 0; i < facts->n_findings; i++) add_finding(&findings, plan, &facts->findings[i]);
-  for (size_t i = 0; i < facts->n; i++) emptied(&findings, plan, &facts->dates[i]);
-  *ret = findings.items;
-  *ret_n = findings.n;
-  return true;
+void validate_batch(Findings *findings, const Plan *plan, const BatchFacts *facts) {
+  for (size_t i = 0; i < facts->n_findings; i++) add_finding(findings, plan, &facts->findings[i]);
+  for (size_t i = 0; i < facts->n; i++) emptied(findings, plan, &facts->dates[i]);
 }
 
-static bool totals(Findings *findings, Engine *engine, const Plan *plan, DateRange range, Error *err) {
+bool validate_totals(Findings *findings, Engine *engine, const Plan *plan, DateRange range, Error *err) {
   Job job = plan_job(plan, NULL, 0);
   char label[96];
   date_range_label(&range, plan->shape.codec.grain, plan->shape.codec.zone, label);
@@ -122,15 +112,6 @@ static bool totals(Findings *findings, Engine *engine, const Plan *plan, DateRan
       add(findings, "total-check", plan->total_checks[i], 1, NULL,
           arena_printf(findings->arena, "the total does not hold for %s: %s", label, plan->total_checks[i]));
   }
-  return true;
-}
-
-bool validate_totals(Arena *arena, Engine *engine, const Plan *plan, DateRange range, int64_t batch,
-                     const FindingRecord **ret, size_t *ret_n, Error *err) {
-  Findings findings = {.arena = arena, .batch = batch};
-  if (!totals(&findings, engine, plan, range, err)) return false;
-  *ret = findings.items;
-  *ret_n = findings.n;
   return true;
 }
 
@@ -152,13 +133,13 @@ static void balance(Findings *findings, const DateRecord *dates, size_t n, const
 }
 
 /* population: rows of which it is asked for a sample. in_place, batches: as in ask_oracle, validate_sample_size. */
-static bool oracle(Findings *findings, Engine *engine, const Plan *plan, const char *id, const DateRange *in_place,
-                   int64_t population, int64_t batches, Error *err) {
+static bool oracle(Findings *findings, Engine *engine, const Plan *plan, const DateRange *in_place, int64_t population,
+                   int64_t batches, Error *err) {
   if (plan->spec.oracle.text == NULL) return true;
   Finding finding;
   int64_t asked;
   int64_t size = validate_sample_size(population, plan->spec.sample_share, plan->spec.sample_confidence, batches);
-  if (!engine->ops->ask_oracle(engine, findings->arena, &plan->shape, id, in_place, plan->spec.oracle.text,
+  if (!engine->ops->ask_oracle(engine, findings->arena, &plan->shape, plan->id, in_place, plan->spec.oracle.text,
                                (size_t)size, &asked, &finding, err))
     return false;
   if (finding.count > 0)
@@ -169,50 +150,45 @@ static bool oracle(Findings *findings, Engine *engine, const Plan *plan, const c
   return true;
 }
 
-bool validate_oracle(Arena *arena, Engine *engine, const Plan *plan, DateRange range, int64_t changed, int64_t batches,
-                     int64_t batch, const FindingRecord **ret, size_t *ret_n, Error *err) {
-  Findings findings = {.arena = arena, .batch = batch};
-  if (!oracle(&findings, engine, plan, plan->id, &range, changed, batches, err)) return false;
-  *ret = findings.items;
-  *ret_n = findings.n;
-  return true;
+bool validate_oracle(Findings *findings, Engine *engine, const Plan *plan, DateRange range, int64_t changed,
+                     int64_t batches, Error *err) {
+  return oracle(findings, engine, plan, &range, changed, batches, err);
 }
 
-bool validate_seal(Arena *arena, Engine *engine, const Plan *plan, const char *id, const DateRecord *dates, size_t n,
-                   ChangeCounts *ret_counts, const FindingRecord **ret, size_t *ret_n, Error *err) {
-  Findings findings = {.arena = arena};
+bool validate_seal(Findings *findings, Engine *engine, const Plan *plan, const DateRecord *dates, size_t n,
+                   ChangeCounts *ret_counts, Error *err) {
   ChangeCounts counts;
   int64_t twice = 0, orphans;
   const char *child, *refusal = NULL;
   const Shape *shape = &plan->shape;
+  const char *id = plan->id;
   if (!engine->ops->change_counts(engine, shape, id, &counts, err)) return false;
   bool only_updates = counts.inserts + counts.deletes + counts.moves == 0;
   if (!only_updates && !engine->ops->change_duplicates(engine, shape, id, &twice, err)) return false;
-  balance(&findings, dates, n, &counts);
+  balance(findings, dates, n, &counts);
   if (twice > 0)
-    add(&findings, "duplicate-key", key_names(arena, shape), twice, NULL,
-        arena_printf(arena, "%" PRId64 " keys stand in the change set more than once", twice));
+    add(findings, "duplicate-key", key_names(findings->arena, shape), twice, NULL,
+        arena_printf(findings->arena, "%" PRId64 " keys stand in the change set more than once", twice));
   if (shape->keyed && counts.deletes > 0) {
     Finding finding;
     Job job = plan_job(plan, NULL, 0);
-    if (!engine->ops->vanished(engine, arena, &job, &finding, err)) return false;
-    if (finding.count > 0) add_finding(&findings, plan, &finding);
+    if (!engine->ops->vanished(engine, findings->arena, &job, &finding, err)) return false;
+    if (finding.count > 0) add_finding(findings, plan, &finding);
   }
   if (plan->has_children && counts.deletes + counts.updates + counts.moves > 0) {
-    if (!engine->ops->orphans(engine, arena, shape, id, &child, &orphans, err)) return false;
+    if (!engine->ops->orphans(engine, findings->arena, shape, id, &child, &orphans, err)) return false;
     if (child != NULL)
-      add(&findings, "children", child, orphans, NULL,
-          arena_printf(arena, "%" PRId64 " rows of %s refer to rows that would go or lose their key", orphans, child));
+      add(findings, "children", child, orphans, NULL,
+          arena_printf(findings->arena, "%" PRId64 " rows of %s refer to rows that would go or lose their key", orphans,
+                       child));
   }
-  if (plan->has_constraints && findings.n == 0) {
-    if (!engine->ops->probe_constraints(engine, arena, shape, id, &refusal, err)) return false;
-    if (refusal != NULL) add(&findings, "constraint", shape->table, 1, NULL, refusal);
+  if (plan->has_constraints && findings->n == 0) {
+    if (!engine->ops->probe_constraints(engine, findings->arena, shape, id, &refusal, err)) return false;
+    if (refusal != NULL) add(findings, "constraint", shape->table, 1, NULL, refusal);
   }
-  if (!totals(&findings, engine, plan, plan->range, err) ||
-      !oracle(&findings, engine, plan, id, NULL, counts.inserts + counts.updates + counts.moves, 1, err))
+  if (!validate_totals(findings, engine, plan, plan->range, err) ||
+      !oracle(findings, engine, plan, NULL, counts.inserts + counts.updates + counts.moves, 1, err))
     return false;
-  *ret = findings.items;
-  *ret_n = findings.n;
   *ret_counts = counts;
   return true;
 }
