@@ -19,6 +19,7 @@ struct Session {
   Plan plan;
 };
 
+/* Sets it up for one command; session_end closes the database and frees what the session holds. */
 void session_start(Session *session, const Args *args);
 void session_end(Session *session);
 

@@ -17,6 +17,7 @@ HistoryReader history_airflow, history_csv, history_crontab, history_systemd, hi
 /* A new history in the list, its from made of source and job. */
 JobHistory *history_add(Arena *arena, HistoryList *list, const JobSource *source, const char *job);
 
+/* What is not sure of a key of the job, in words, to stand beside it. */
 void history_doubt(Arena *arena, JobHistory *history, const char *key, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

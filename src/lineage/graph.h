@@ -154,6 +154,7 @@ typedef struct GraphWalk {
   size_t n_cycles;
 } GraphWalk;
 
+/* starts: nodes, none of them GRAPH_NONE. */
 void graph_walk(Arena *arena, const Graph *graph, GraphWay way, const NodeId *starts, size_t n_starts, GraphWalk *ret);
 
 /* The cycle as text: "a → b → a". */

@@ -22,6 +22,7 @@ enum { PLAN_MAX_DATES = 200000, PLAN_EXAMPLES = 10, PLAN_MISSING_SHOWN = 20 };
 
 /* Notes a thing and where it came from. */
 void plan_infer(Resolver *resolver, const char *name, const char *value, const char *from);
+/* A sentence for whoever reads the plan; nothing is refused for it. */
 void plan_warn(Arena *arena, Plan *plan, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* "a, b, c" */
 const char *plan_join(Arena *arena, const char *const *texts, size_t n);
@@ -56,6 +57,7 @@ typedef struct DateLook {
   DateProfile profile; /* rows −1 and nothing in it when the column was not looked into */
 } DateLook;
 
+/* declared: somebody named the column, so that it is looked into whatever it looks like. */
 bool plan_date_look(Arena *arena, Engine *engine, const char *table, const ColumnFacts *column, bool declared,
                     DateLook *ret, Error *err);
 /* Of several columns that tell the date, one of days or instants goes before days as digits, and these before months.
@@ -94,7 +96,7 @@ void plan_json_estimate(const Plan *plan, Json *json);
 double plan_change_wal(const Plan *plan);
 double plan_exchange_wal(const Plan *plan);
 
-/* way.c: sets plan->way and the shape's `exchange`, by plan->estimate. */
+/* way.c: sets plan->way and the shape's `way`, by plan->estimate. */
 bool plan_measure_way(Arena *arena, Engine *engine, Plan *plan, Error *err);
 void plan_json_way(const Plan *plan, Json *json);
 /* The way that was chosen when the backfill was planned. */

@@ -57,6 +57,7 @@ typedef struct Recheck {
   size_t n_batches, n_dates;
 } Recheck;
 
+/* Reads the backfill's batches and dates; each was last seen unchanged when it was computed. */
 bool recheck_init(Act *act, Recheck *recheck, Error *err);
 /* Is every batch proven to be unchanged since it was last seen so? Compares nothing: made for the time under the lock.
  */

@@ -8,7 +8,7 @@
 
 /* What the formats share; and a block between two markers, for TOML and shells. */
 
-const char *splice(Arena *arena, const char *text, const Splice *splices, size_t n) {
+const char *hook_splice(Arena *arena, const char *text, const Splice *splices, size_t n) {
   BUF_SCOPED out = {0};
   size_t at = 0;
   for (size_t i = 0; i < n; i++) {
@@ -113,10 +113,10 @@ static bool block_add(Arena *arena, const HookConfig *config, const char *file, 
   if (old.from != NULL) {
     size_t n = (size_t)(old.to - old.from);
     bool same = strlen(block) == n && memcmp(block, old.from, n) == 0;
-    *ret = same ? text : splice(arena, text, &(Splice){(size_t)(old.from - text), n, block}, 1);
+    *ret = same ? text : hook_splice(arena, text, &(Splice){(size_t)(old.from - text), n, block}, 1);
     return true;
   }
-  if (config->format == HOOK_TOML && !toml_takes_block(file, text, err)) return false;
+  if (config->format == HOOK_TOML && !hook_toml_takes_block(file, text, err)) return false;
   /* A line end goes before it in any case, so that taking both out again leaves what was there. */
   *ret = arena_printf(arena, "%s%s%s", text, *text == '\0' ? "" : "\n", block);
   return true;
@@ -129,7 +129,7 @@ static bool block_remove(Arena *arena, const HookConfig *config, const char *fil
   *ret = text;
   if (block.from == NULL) return true;
   size_t from = (size_t)(block.from - text) - (block.from > text);
-  *ret = splice(arena, text, &(Splice){from, (size_t)(block.to - text) - from, ""}, 1);
+  *ret = hook_splice(arena, text, &(Splice){from, (size_t)(block.to - text) - from, ""}, 1);
   return true;
 }
 
@@ -161,16 +161,16 @@ static bool block_find(Arena *arena, const HookConfig *config, const char *file,
 
 bool hook_edit_add(Arena *arena, const HookConfig *config, const char *file, const char *text, const char *binary,
                    const char **ret, Error *err) {
-  return (config->format == HOOK_JSON ? json_add : block_add)(arena, config, file, text, binary, ret, err);
+  return (config->format == HOOK_JSON ? hook_json_add : block_add)(arena, config, file, text, binary, ret, err);
 }
 
 bool hook_edit_remove(Arena *arena, const HookConfig *config, const char *file, const char *text, const char **ret,
                       Error *err) {
-  return (config->format == HOOK_JSON ? json_remove : block_remove)(arena, config, file, text, ret, err);
+  return (config->format == HOOK_JSON ? hook_json_remove : block_remove)(arena, config, file, text, ret, err);
 }
 
 bool hook_edit_find(Arena *arena, const HookConfig *config, const char *file, const char *text, const char **ret_binary,
                     const char **ret_command, Error *err) {
-  return (config->format == HOOK_JSON ? json_find : block_find)(arena, config, file, text, ret_binary, ret_command,
-                                                                err);
+  return (config->format == HOOK_JSON ? hook_json_find : block_find)(arena, config, file, text, ret_binary, ret_command,
+                                                                     err);
 }

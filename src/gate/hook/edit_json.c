@@ -188,7 +188,7 @@ static const char *append_item(const JsonFile *json, const DocNode *container, c
   if (container->n == 0 && memchr(json->text + at, '\n', close - at) == NULL) put_item(json, &with, outer, "");
   Splice splices[2] = {{last.to, 0, ","}, {at, 0, arena_strdup(json->arena, buf_text(&with))}};
   bool first = container->n == 0 || comma;
-  return splice(json->arena, json->text, splices + first, first ? 1 : 2);
+  return hook_splice(json->arena, json->text, splices + first, first ? 1 : 2);
 }
 
 static const char *entry_of(Arena *arena, const HookEvent *event, const char *command) {
@@ -261,8 +261,8 @@ static bool find_entry(const JsonFile *json, const HookConfig *config, const cha
   return hooks != NULL && find_in(json, config, doc_get(hooks, event), ret);
 }
 
-bool json_find(Arena *arena, const HookConfig *config, const char *file, const char *text, const char **ret_binary,
-               const char **ret_command, Error *err) {
+bool hook_json_find(Arena *arena, const HookConfig *config, const char *file, const char *text, const char **ret_binary,
+                    const char **ret_command, Error *err) {
   JsonFile json;
   if (!json_read(arena, file, text, &json, err)) return false;
   *ret_binary = *ret_command = NULL;
@@ -287,12 +287,12 @@ static const char *set_command(const JsonFile *json, const Entry *entry, const c
   json_text(&out, NULL, command);
   Extent old = extent_of(json, entry->command);
   size_t value = byte_of(json, entry->command->column);
-  return splice(json->arena, json->text, &(Splice){value, old.to - value, arena_strdup(json->arena, buf_text(&quoted))},
-                1);
+  return hook_splice(json->arena, json->text,
+                     &(Splice){value, old.to - value, arena_strdup(json->arena, buf_text(&quoted))}, 1);
 }
 
-bool json_add(Arena *arena, const HookConfig *config, const char *file, const char *text, const char *binary,
-              const char **ret, Error *err) {
+bool hook_json_add(Arena *arena, const HookConfig *config, const char *file, const char *text, const char *binary,
+                   const char **ret, Error *err) {
   const char *command = arena_printf(arena, "%s hook run %s", hook_quote(arena, binary), config->place);
   JsonFile json;
   if (!json_read(arena, file, text, &json, err)) return false;
@@ -332,12 +332,12 @@ static const char *without(const JsonFile *json, const DocNode *container, const
     comma = memchr(json->blank + before, ',', own.from - before);
   }
   Splice splices[2] = {{from, own.to - from, ""}};
-  if (comma == NULL) return splice(json->arena, json->text, splices, 1);
+  if (comma == NULL) return hook_splice(json->arena, json->text, splices, 1);
   size_t at = (size_t)(comma - json->blank);
   Splice cut = {at, 1, ""};
   splices[at < from ? 0 : 1] = cut;
   splices[at < from ? 1 : 0] = (Splice){from, own.to - from, ""};
-  return splice(json->arena, json->text, splices, 2);
+  return hook_splice(json->arena, json->text, splices, 2);
 }
 
 /* Takes out what is empty now. */
@@ -348,8 +348,8 @@ static bool tidy(JsonFile *json, const char *event, const char **text, Error *er
   return json_read(json->arena, json->file, *text, json, err);
 }
 
-bool json_remove(Arena *arena, const HookConfig *config, const char *file, const char *text, const char **ret,
-                 Error *err) {
+bool hook_json_remove(Arena *arena, const HookConfig *config, const char *file, const char *text, const char **ret,
+                      Error *err) {
   JsonFile json;
   if (!json_read(arena, file, text, &json, err)) return false;
   for (size_t i = 0; i < sizeof config->events / sizeof *config->events && config->events[i].name != NULL; i++) {

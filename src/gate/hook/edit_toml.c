@@ -83,7 +83,7 @@ static bool starts(const char *name, const char *with) {
   return strncmp(name, with, n) == 0 && (name[n] == '\0' || name[n] == '.');
 }
 
-bool toml_takes_block(const char *file, const char *text, Error *err) {
+bool hook_toml_takes_block(const char *file, const char *text, Error *err) {
   Walk walk = {file, text, text};
   char table[256] = "", name[256] = "";
   while (*walk.at != '\0') {
