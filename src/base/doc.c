@@ -280,7 +280,7 @@ static bool take_event(Reader *reader, struct fy_event *event) {
   }
 }
 
-/* ---- libfyaml's complaints ---- */
+/* ---- libfyaml's complaints --------------------------------------------------------------------------------------- */
 
 /* Some complaints have no place: libfyaml prints those at once. The first bytes are kept. */
 static void collect(struct fy_diag *diag, void *user, const char *text, size_t length) {
@@ -323,7 +323,7 @@ static bool report_complaint(Reader *reader) {
   return error_hint(reader->err, "%s", complaint.hint);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static bool check_bytes(Reader *reader) {
   const char *end = reader->text + reader->length;

@@ -3,7 +3,7 @@
 
 #include "base/doc_int.h"
 
-/* ---- places ---- */
+/* ---- places ------------------------------------------------------------------------------------------------------ */
 
 static const char byte_order_mark[] = "\xEF\xBB\xBF";
 
@@ -49,7 +49,7 @@ void doc_place_of(const char *text, size_t length, const char *at, int *ret_line
   }
 }
 
-/* ---- messages ---- */
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 enum {
   SNIPPET_WIDTH = 100, /* characters shown of a line: 4 bytes each and the caret's line stay below Error.snippet */

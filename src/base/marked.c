@@ -66,7 +66,7 @@ size_t marked_each(const char *variable, int signal_number, int *ret_pid) {
   return each(variable, signal_one, &(Signalled){signal_number, ret_pid});
 }
 
-/* ---- locks ------------------------------------------------------------------------------------------------------ */
+/* ---- locks ------------------------------------------------------------------------------------------------------- */
 
 /* Some file systems show another device there than to stat. */
 bool marked_lock_names(const char *line, const struct stat *file) {

@@ -110,7 +110,7 @@ static bool note_done(Session *session, Cascade *cascade, Error *err) {
   return true;
 }
 
-/* ---- what comes out --------------------------------------------------------------------------------------------- */
+/* ---- what comes out ---------------------------------------------------------------------------------------------- */
 
 static int show(Session *session, const Cascade *cascade, const char *const *drafts, const Error *err, bool dry) {
   const char *id = session->record.id;

@@ -255,7 +255,7 @@ static void look_at_jobs(Finder *finder) {
   }
 }
 
-/* ---- the rights of a role --------------------------------------------------------------------------------------- */
+/* ---- the rights of a role ---------------------------------------------------------------------------------------- */
 
 static bool may_grant(const Session *session, size_t n_targets, Error *err) {
   if (session->engine->ops->grants == NULL) {

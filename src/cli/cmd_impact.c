@@ -69,7 +69,7 @@ static bool choose_format(const Session *session, Format *ret, Error *err) {
   return true;
 }
 
-/* ---- what is asked ---- */
+/* ---- what is asked ----------------------------------------------------------------------------------------------- */
 
 typedef struct Asked {
   LineageAsk lineage;
@@ -235,7 +235,7 @@ static bool ask(Session *session, Asked *ret, Error *err) {
   return session->engine->ops->now(session->engine, &ret->shown.now, err);
 }
 
-/* ---- the answer ---- */
+/* ---- the answer -------------------------------------------------------------------------------------------------- */
 
 static bool put(Session *session, const ImpactFacts *facts, Format format, Buf *out, Error *err) {
   ImpactSize size = args_has(session->args, "all") ? IMPACT_ALL : IMPACT_READABLE;

@@ -166,7 +166,7 @@ static void show(Session *session, const Candidate *candidates, size_t n) {
   buf_putc(&session->buffer, '\n');
 }
 
-/* ---- jobs ------------------------------------------------------------------------------------------------------- */
+/* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
 typedef struct Jobs {
   JobSource source; /* what all sources share: who asks, how many weeks */
@@ -279,7 +279,7 @@ static void put_json_jobs(Json *json, const Jobs *jobs) {
   json_array_end(json);
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------------ */
+/* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static void put_json(Session *session, const Candidate *candidates, size_t n, const Jobs *jobs, bool wrote) {
   Json json = session_object(session);

@@ -47,7 +47,7 @@ const Command command_runbook = {
     .examples = examples,
     .run = run};
 
-/* ---- printing --------------------------------------------------------------------------------------------------- */
+/* ---- printing ---------------------------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *text, const char *end) {
   size_t n = strlen(text), m = strlen(end);
@@ -101,7 +101,7 @@ static int print(Session *session) {
   return session_flush(session);
 }
 
-/* ---- checking --------------------------------------------------------------------------------------------------- */
+/* ---- checking ---------------------------------------------------------------------------------------------------- */
 
 typedef struct Checker {
   Session *session;

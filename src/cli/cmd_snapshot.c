@@ -59,7 +59,7 @@ const Command command_snapshot = {
     .examples = examples,
     .run = run};
 
-/* ---- planning --------------------------------------------------------------------------------------------------- */
+/* ---- planning ---------------------------------------------------------------------------------------------------- */
 
 /* The same command once more, after all was written. */
 static bool is_done(Arena *arena, const BackfillRecord *record, const char *line) {
@@ -110,7 +110,7 @@ static bool make_plan(Session *session, bool wait, Verdict *verdict, Error *err)
   return plan_record(arena, engine, plan, err) && ledger_find(engine, arena, plan->id, &session->record, err);
 }
 
-/* ---- running the tool ------------------------------------------------------------------------------------------- */
+/* ---- running the tool -------------------------------------------------------------------------------------------- */
 
 typedef struct Told {
   Session *session;

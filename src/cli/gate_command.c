@@ -8,7 +8,7 @@
 
 /* Other tools' commands: what they are, and whether they may run. */
 
-/* ---- what it is ------------------------------------------------------------------------------------------------- */
+/* ---- what it is -------------------------------------------------------------------------------------------------- */
 
 static const char *or_dash(const char *text) { return text == NULL ? "-" : text; }
 

@@ -159,7 +159,7 @@ static bool write_all(int fd, const char *text, size_t n) {
   return true;
 }
 
-/* ---- what is written -------------------------------------------------------------------------------------------- */
+/* ---- what is written --------------------------------------------------------------------------------------------- */
 
 static bool cannot_write(const char *path, int cause, Error *err) {
   error_set(err, cause == ENOSPC ? ERR_FULL : ERR_USAGE, "cannot write %s: %s", path, strerror(cause));

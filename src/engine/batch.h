@@ -79,7 +79,7 @@ typedef struct Unchanged {
   bool sources;    /* everything that the recompute and the row checks read */
 } Unchanged;
 
-/* ---- the change set ------------------------------------------------------------------------------------------- */
+/* ---- the change set ---------------------------------------------------------------------------------------------- */
 
 typedef struct ChangeCounts {
   int64_t inserts, updates, deletes, moves;

@@ -60,7 +60,7 @@ typedef struct Interrupt {
   void *context;
 } Interrupt;
 
-/* ---- the operations ------------------------------------------------------------------------------------------- */
+/* ---- the operations ---------------------------------------------------------------------------------------------- */
 
 typedef struct EngineOps {
   const char *name; /* "sqlite" */

@@ -7,7 +7,7 @@
 
 /* What a database tells: of its tables and queries, of what work would cost, and of the server itself. */
 
-/* ---- tables, queries, views ----------------------------------------------------------------------------------- */
+/* ---- tables, queries, views -------------------------------------------------------------------------------------- */
 
 typedef struct ColumnFacts {
   const char *name, *type; /* type as declared, "" when none */
@@ -123,7 +123,7 @@ typedef struct DateProfile {
   const char *way_out; /* what to do instead; NULL exactly when why_not is */
 } DateProfile;
 
-/* ---- what a recompute and a swap would cost ------------------------------------------------------------------- */
+/* ---- what a recompute and a swap would cost ---------------------------------------------------------------------- */
 
 /* Can the range be published by exchanging whole partitions, and nothing be lost by it? */
 typedef struct ExchangeFacts {
@@ -148,7 +148,7 @@ typedef struct EstimateFacts {
   size_t n_scans;
 } EstimateFacts;
 
-/* ---- the server ------------------------------------------------------------------------------------------------ */
+/* ---- the server -------------------------------------------------------------------------------------------------- */
 
 typedef struct SpaceFacts {
   int64_t database_bytes, free_bytes; /* free on the disk that holds the database; −1: the engine cannot say */

@@ -261,7 +261,7 @@ static bool nothing_to_do(const GateCase *gate, GateReason *ret) {
   return gate_advise(gate, ret, "look at the range, the zone and the date column");
 }
 
-/* ---- the table -------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 enum {
   SHADOW = 1u << GATE_PLAN,

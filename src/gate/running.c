@@ -60,7 +60,7 @@ bool gate_running_now(const GateCase *gate, GateReason *ret) {
   return false;
 }
 
-/* ---- while something waits -------------------------------------------------------------------------------------- */
+/* ---- while something waits --------------------------------------------------------------------------------------- */
 
 struct GateWatch {
   Engine *engine; /* the asker's own connection; NULL: there is none */

@@ -22,7 +22,7 @@ struct Airflow {
   int version;              /* 0: not known yet */
 };
 
-/* ---- secrets ---------------------------------------------------------------------------------------------------- */
+/* ---- secrets ----------------------------------------------------------------------------------------------------- */
 
 static char *copy(const char *text) {
   char *own = strdup(text);
@@ -99,7 +99,7 @@ void airflow_within(Airflow *airflow, double seconds) {
   airflow->deadline = seconds > 0 ? clock_seconds() + seconds : 0;
 }
 
-/* ---- requests --------------------------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
 
 /* `authorised`: with what proves who asks. */
 static bool ask(Airflow *airflow, const char *url, const char *json, bool authorised, long *ret_status, Buf *ret_body,
@@ -211,7 +211,7 @@ bool airflow_get(Airflow *airflow, Arena *arena, const char *path, const DocNode
   }
 }
 
-/* ---- small things ----------------------------------------------------------------------------------------------- */
+/* ---- small things ------------------------------------------------------------------------------------------------ */
 
 const char *airflow_name(Arena *arena, const char *name) {
   BUF_SCOPED out = {0};

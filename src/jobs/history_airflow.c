@@ -16,7 +16,7 @@ typedef struct Reader {
   int version;
 } Reader;
 
-/* ---- runs ------------------------------------------------------------------------------------------------------- */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 /* A run that its schedule started and that has ended. */
 static bool take_run(const DocNode *node, JobRun *ret) {
@@ -57,7 +57,7 @@ static bool read_runs(const Reader *reader, const char *dag, JobRun **ret, size_
   return true;
 }
 
-/* ---- schedule --------------------------------------------------------------------------------------------------- */
+/* ---- schedule ---------------------------------------------------------------------------------------------------- */
 
 /* "1 day, 6:00:00", as Python writes a timedelta, to seconds; -1 when it is none. */
 static int64_t read_timedelta(const char *text) {
@@ -178,7 +178,7 @@ static bool read_dag(const Reader *reader, const char *name, HistoryList *list, 
   return true;
 }
 
-/* ---- the DAGs --------------------------------------------------------------------------------------------------- */
+/* ---- the DAGs ---------------------------------------------------------------------------------------------------- */
 
 static bool read_dags(const Reader *reader, HistoryList *list, Error *err) {
   for (size_t seen = 0;;) {

@@ -28,7 +28,7 @@ void history_doubt(Arena *arena, JobHistory *history, const char *key, const cha
   history->doubts = doubts;
 }
 
-/* ---- durations -------------------------------------------------------------------------------------------------- */
+/* ---- durations --------------------------------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b) {
   double left = *(const double *)a, right = *(const double *)b;
@@ -88,7 +88,7 @@ void history_runs(Arena *arena, JobHistory *history, JobRun *runs, size_t n, Ins
   if (history->jitter <= 0 && wait > 0) history->jitter = wait;
 }
 
-/* ---- schedules -------------------------------------------------------------------------------------------------- */
+/* ---- schedules --------------------------------------------------------------------------------------------------- */
 
 void history_schedule(Arena *arena, JobHistory *history, const char *dialect, const char *expression,
                       const char *zone) {
@@ -122,7 +122,7 @@ bool history_fires(const char *dialect, const char *expression, const char *zone
   return true;
 }
 
-/* ---- this machine ----------------------------------------------------------------------------------------------- */
+/* ---- this machine ------------------------------------------------------------------------------------------------ */
 
 static void close_file(FILE **file) {
   if (*file != NULL) fclose(*file);

@@ -10,7 +10,7 @@ enum { HOUR = 3600, DAY = 86400, WEEK_HOURS = IDLE_DAYS * IDLE_DAY_HOURS };
 
 static const double LEAST_WEEKS = 2;
 
-/* ---- counting ---- */
+/* ---- counting ---------------------------------------------------------------------------------------------------- */
 
 /* Hours of the week, and the Sunday before which each was met last: several runs of one week count once. */
 typedef struct Counts {
@@ -63,7 +63,7 @@ static void count(Arena *arena, const JobRun *runs, size_t n, const Zone *zone, 
     for (int hour = 0; hour < IDLE_DAY_HOURS; hour++) ret->idle += ret->busy[day][hour] == 0;
 }
 
-/* ---- as text ---- */
+/* ---- as text ----------------------------------------------------------------------------------------------------- */
 
 /* A stretch of idle hours and the weekdays that have it. */
 typedef struct Stretch {

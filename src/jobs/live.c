@@ -54,7 +54,7 @@ void live_note(Asking *asking, const char *format, ...) {
   va_end(args);
 }
 
-/* ---- the database ----------------------------------------------------------------------------------------------- */
+/* ---- the database ------------------------------------------------------------------------------------------------ */
 
 static void ask_number(Asking *asking) {
   double number;
@@ -119,7 +119,7 @@ static void ask_sessions(Asking *asking) {
     live_unknown(asking, facts.remedy, "%s", facts.unknown);
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 bool jobs_can_ask(const SpecLive *live) {
   const SpecText texts[] = {live->airflow.url, live->application, live->role,    live->query,     live->advisory_lock,

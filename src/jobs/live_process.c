@@ -31,7 +31,7 @@ static ssize_t slurp(const char *path, char text[MOST_FILE]) {
   return got < 0 ? -1 : (ssize_t)n;
 }
 
-/* ---- processes -------------------------------------------------------------------------------------------------- */
+/* ---- processes --------------------------------------------------------------------------------------------------- */
 
 /* The parent of a process; 0: none, or gone. */
 static pid_t parent_of(pid_t pid) {
@@ -105,7 +105,7 @@ void live_process(Asking *asking) {
   regfree(&pattern);
 }
 
-/* ---- a lock file ------------------------------------------------------------------------------------------------ */
+/* ---- a lock file ------------------------------------------------------------------------------------------------- */
 
 /* Is it a lock of the tool's that runs meanwhile? Who took it may have ended and left it to another. */
 static bool is_own_lock(const Asking *asking, const char *line, const struct stat *info) {

@@ -13,7 +13,7 @@
 /* AccuracySec= of systemd.timer(5) unless given. */
 static const double usual_accuracy = 60;
 
-/* ---- spans ------------------------------------------------------------------------------------------------------ */
+/* ---- spans ------------------------------------------------------------------------------------------------------- */
 
 /* systemd.time(7), "Parsing Time Spans". */
 static const struct {
@@ -52,7 +52,7 @@ double timer_span(const char *text) {
   return sum;
 }
 
-/* ---- one setting after the other -------------------------------------------------------------------------------- */
+/* ---- one setting after the other --------------------------------------------------------------------------------- */
 
 static void add_calendar(Arena *arena, Timer *timer, const char *expression) {
   const char **calendars = arena_grow(arena, (void *)timer->calendars, timer->n, sizeof *calendars);
@@ -115,7 +115,7 @@ static const char *trimmed(Arena *arena, const char *text, size_t length) {
   return arena_strndup(arena, text, length);
 }
 
-/* ---- unit files ------------------------------------------------------------------------------------------------- */
+/* ---- unit files -------------------------------------------------------------------------------------------------- */
 
 /* systemd.syntax(7): a line that ends with a backslash goes on in the next one, with a space between. */
 static void take_file(Arena *arena, Timer *timer, const char *text) {
@@ -193,7 +193,7 @@ bool timers_of_folder(Arena *arena, const char *folder, const Timer **ret, size_
   return true;
 }
 
-/* ---- systemctl show --------------------------------------------------------------------------------------------- */
+/* ---- systemctl show ---------------------------------------------------------------------------------------------- */
 
 const char timers_properties[] =
     "--property=Id,Unit,TimersCalendar,TimersMonotonic,RandomizedDelayUSec,AccuracyUSec,Persistent,OnClockChange,"

@@ -127,7 +127,7 @@ static void keep_more(DbtNode *node, DbtField field, const char *text, size_t n)
   buf_putc(&node->texts, '\0');
 }
 
-/* ---- metadata --------------------------------------------------------------------------------------------------- */
+/* ---- metadata ---------------------------------------------------------------------------------------------------- */
 
 static int on_metadata(Manifest *manifest, const char *text, size_t n) {
   Arena *arena = graph_arena(manifest->reading.graph);
@@ -148,7 +148,7 @@ static int on_metadata(Manifest *manifest, const char *text, size_t n) {
   return 1;
 }
 
-/* ---- events ----------------------------------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------------------------------------ */
 
 static bool in_nodes(const Manifest *manifest) { return manifest->section >= SECTION_NODES; }
 
@@ -256,7 +256,7 @@ static int on_array_end(void *context) {
   return 1;
 }
 
-/* ---- what was read ---------------------------------------------------------------------------------------------- */
+/* ---- what was read ----------------------------------------------------------------------------------------------- */
 
 static void say_covered(const Manifest *manifest) {
   const DbtReading *reading = &manifest->reading;

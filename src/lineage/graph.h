@@ -87,7 +87,7 @@ typedef struct GraphJoin {
 
 typedef struct Graph Graph;
 
-/* ---- building ---- */
+/* ---- building ---------------------------------------------------------------------------------------------------- */
 
 Graph *graph_new(Arena *arena);
 
@@ -121,7 +121,7 @@ GraphName graph_relation(Arena *arena, const char *text);
  * before: it frees what building needed. Nothing may be added afterwards. */
 void graph_finish(Graph *graph);
 
-/* ---- reading a finished graph: ids run from 0 to graph_count − 1 ---- */
+/* ---- reading a finished graph: ids run from 0 to graph_count − 1 ------------------------------------------------- */
 
 size_t graph_count(const Graph *graph);
 const GraphNode *graph_at(const Graph *graph, NodeId node);

@@ -148,7 +148,7 @@ static void join_tables(Joining *joining) {
   }
 }
 
-/* ---- what is known of them ---- */
+/* ---- what is known of them --------------------------------------------------------------------------------------- */
 
 #define TAKE(field) \
   if (over ? more->field != 0 : node->field == 0) node->field = more->field

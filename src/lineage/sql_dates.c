@@ -42,7 +42,7 @@ bool sql_one_of(const char *word, const char *const *words) {
   return false;
 }
 
-/* ---- columns and constants -------------------------------------------------------------------------------------- */
+/* ---- columns and constants --------------------------------------------------------------------------------------- */
 
 bool sql_is_date_name(const char *name) {
   static const char *const words[] = {"date", "day",  "dt", "ds", "month",     "week",
@@ -110,7 +110,7 @@ int sql_days_of(const json_t *node) {
   return days_of_text(text_of(node), &ignored);
 }
 
-/* ---- grains ----------------------------------------------------------------------------------------------------- */
+/* ---- grains ------------------------------------------------------------------------------------------------------ */
 
 static void set_grain(Look *l, Grain grain, const char *why) {
   if (l->dates.has_grain && l->dates.grain >= grain) return;
@@ -199,7 +199,7 @@ bool sql_has_date(const json_t *node) {
   return false;
 }
 
-/* ---- windows ---------------------------------------------------------------------------------------------------- */
+/* ---- windows ----------------------------------------------------------------------------------------------------- */
 
 static const json_t *window_named(const Look *l, const char *name) {
   for (size_t i = 0; name != NULL && i < l->n_windows; i++)
@@ -255,7 +255,7 @@ static void look_at_window(Look *l, const json_t *call, const json_t *over) {
   }
 }
 
-/* ---- totals ----------------------------------------------------------------------------------------------------- */
+/* ---- totals ------------------------------------------------------------------------------------------------------ */
 
 static bool has_aggregate(const json_t *node) {
   static const char *const names[] = {"count",     "sum",      "avg",          "min",     "max",

@@ -29,7 +29,7 @@ static void leave_out(Folder *folder, const char *file, int line, const char *wh
   buf_printf(&folder->faults, "%s%s:%d: %s", folder->faults.len > 0 ? "; " : "", file, line, why);
 }
 
-/* ---- statements ------------------------------------------------------------------------------------------------- */
+/* ---- statements -------------------------------------------------------------------------------------------------- */
 
 /* Several statements may write one table, and several files: what each says is taken together. */
 void sql_tell_dates(GraphNode *facts, const SqlDates *dates) {
@@ -88,7 +88,7 @@ static void add_statement(Folder *folder, const char *file, const SqlStatement *
   folder->n_statements++;
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 /* `{{`, `{%` or `{#`; but '{{1,2}}' is an array of PostgreSQL. */
 static bool is_jinja(const char *at, bool quoted) {
@@ -160,7 +160,7 @@ static void read_folder(Folder *folder, const char *path, const char *shown, int
   if (n >= 0) free(entries);
 }
 
-/* ---- dialects --------------------------------------------------------------------------------------------------- */
+/* ---- dialects ---------------------------------------------------------------------------------------------------- */
 
 /* An upsert reads the row that it meets: that is not reading what was written before. */
 static bool reads_back(const StatementFacts *facts, const char *statement) {

@@ -20,7 +20,7 @@ const char *sql_last_name(const json_t *names);
 /* sql_walk.c: into walk's reads and writes. */
 void sql_walk(SqlWalk *walk, const json_t *tree);
 
-/* ---- dates (sql_dates.c, sql_pairs.c) ---- */
+/* ---- dates (sql_dates.c, sql_pairs.c) ---------------------------------------------------------------------------- */
 
 /* What the tree says of dates. */
 SqlDates sql_dates(const json_t *tree);

@@ -27,7 +27,7 @@ typedef struct Scope {
 static void walk(SqlWalk *w, Scope *scope, const json_t *node);
 static void walk_select(SqlWalk *w, const Scope *outer, const json_t *select);
 
-/* ---- the tree --------------------------------------------------------------------------------------------------- */
+/* ---- the tree ---------------------------------------------------------------------------------------------------- */
 
 const char *sql_member(const json_t *object, const char *key) {
   return json_string_value(json_object_get(object, key));
@@ -40,7 +40,7 @@ const char *sql_last_name(const json_t *names) {
   return n == 0 ? NULL : string_node(json_array_get(names, n - 1));
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------ */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 static SqlName name_of(const SqlWalk *w, const json_t *range) {
   SqlName name = {.database = arena_strdup(w->arena, sql_member(range, "catalogname")),
@@ -77,7 +77,7 @@ static void add_item(SqlWalk *w, Scope *scope, const char *alias, int read) {
   scope->items[scope->n++] = (Item){arena_strdup(w->arena, alias), read};
 }
 
-/* ---- columns ---------------------------------------------------------------------------------------------------- */
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
 
 static void add_column(SqlWalk *w, int read, const char *column) {
   if (read < 0) return;
@@ -119,7 +119,7 @@ static void walk_column(SqlWalk *w, const Scope *scope, const json_t *column) {
   }
 }
 
-/* ---- FROM ------------------------------------------------------------------------------------------------------- */
+/* ---- FROM -------------------------------------------------------------------------------------------------------- */
 
 static const char *alias_of(const json_t *node) {
   const char *alias = sql_member(json_object_get(node, "alias"), "aliasname");
@@ -176,7 +176,7 @@ static void walk_from(SqlWalk *w, Scope *scope, const json_t *items) {
   json_array_foreach(items, i, item) from_item(w, scope, item);
 }
 
-/* ---- statements ------------------------------------------------------------------------------------------------- */
+/* ---- statements -------------------------------------------------------------------------------------------------- */
 
 static void add_cte(SqlWalk *w, Scope *scope, const char *name) {
   scope->ctes = arena_grow(w->arena, scope->ctes, scope->n_ctes, sizeof *scope->ctes);

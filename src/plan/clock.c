@@ -147,7 +147,7 @@ static bool resolve_idle(Resolver *resolver, const Zone *production_zone, Error 
          plan_at_place(&spec->idle.place, err);
 }
 
-/* ---- freezes ---- */
+/* ---- freezes ----------------------------------------------------------------------------------------------------- */
 
 static void close_file(FILE **file) {
   if (*file != NULL) fclose(*file);

@@ -34,7 +34,7 @@ bool plan_no_column(const Resolver *resolver, const SpecText *name, const char *
   return error_hint(err, "its columns are: %s", plan_join(resolver->arena, names, resolver->table.n_columns));
 }
 
-/* ---- the target ---- */
+/* ---- the target -------------------------------------------------------------------------------------------------- */
 
 static bool refuse_kind(const Resolver *resolver, Error *err) {
   const SpecPlace *place = &resolver->spec->target.place;
@@ -104,7 +104,7 @@ bool plan_resolve_target(Resolver *resolver, Error *err) {
   return true;
 }
 
-/* ---- the recompute ---- */
+/* ---- the recompute ----------------------------------------------------------------------------------------------- */
 
 static bool refuse_unbounded(const Resolver *resolver, Error *err) {
   const QueryFacts *query = &resolver->query;
@@ -156,7 +156,7 @@ bool plan_resolve_recompute(Resolver *resolver, Error *err) {
   return true;
 }
 
-/* ---- which columns are given ---- */
+/* ---- which columns are given ------------------------------------------------------------------------------------- */
 
 static bool give_column(Resolver *resolver, const char *name, Error *err) {
   SpecText output = {name, resolver->spec->recompute.sql.place};

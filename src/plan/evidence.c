@@ -2,7 +2,7 @@
 
 /* The change scope, the checks, and what they leave unproven. */
 
-/* ---- the change scope ---- */
+/* ---- the change scope -------------------------------------------------------------------------------------------- */
 
 static bool scope_column(Resolver *resolver, const SpecText *name, size_t *ret_column, Error *err) {
   size_t column = plan_column(resolver, name->text);
@@ -51,7 +51,7 @@ bool plan_resolve_scope(Resolver *resolver, Error *err) {
   return true;
 }
 
-/* ---- checks ---- */
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 static bool resolve_list(Resolver *resolver, const SpecTexts *texts, bool aggregate, const char *what,
                          const char *const **ret, size_t *ret_n, Error *err) {
@@ -76,7 +76,7 @@ bool plan_resolve_checks(Resolver *resolver, Error *err) {
                       &plan->n_total_checks, err);
 }
 
-/* ---- what stays unproven ---- */
+/* ---- what stays unproven ----------------------------------------------------------------------------------------- */
 
 static void add_unproven(Resolver *resolver, const char *text) {
   Plan *plan = resolver->plan;

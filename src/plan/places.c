@@ -58,7 +58,7 @@ void plan_variables(Arena *arena, const Plan *plan, DateRange range, ProcessVari
   memcpy(ret, all, sizeof all);
 }
 
-/* ---- places that name another day ------------------------------------------------------------------------------- */
+/* ---- places that name another day -------------------------------------------------------------------------------- */
 
 /* 2024-01-31 or 20240131 by so many days; NULL: the value is no such date. */
 static const char *other_day(Arena *arena, const char *value, long days) {

@@ -18,7 +18,7 @@ typedef struct Resolver {
 
 enum { PLAN_MAX_DATES = 200000, PLAN_EXAMPLES = 10, PLAN_MISSING_SHOWN = 20 };
 
-/* ---- notes.c: what was inferred, warnings, places of errors ---- */
+/* ---- notes.c: what was inferred, warnings, places of errors ------------------------------------------------------ */
 
 /* Notes a thing and where it came from. */
 void plan_infer(Resolver *resolver, const char *name, const char *value, const char *from);
@@ -31,7 +31,7 @@ bool plan_at_place(const SpecPlace *place, Error *err);
 /* The same for an error in a SQL text at a byte offset (−1: unknown), with `what` before the message. False. */
 bool plan_at_sql(const SpecText *sql, int offset, const char *what, Error *err);
 
-/* ---- columns.c ---- */
+/* ---- columns.c --------------------------------------------------------------------------------------------------- */
 
 /* The index of a column by name, else by name with small and capital letters the same; shape.n when there is none. */
 size_t plan_column(const Resolver *resolver, const char *name);
@@ -44,7 +44,7 @@ bool plan_resolve_target(Resolver *resolver, Error *err);
 bool plan_resolve_recompute(Resolver *resolver, Error *err);
 bool plan_resolve_columns(Resolver *resolver, Error *err);
 
-/* ---- date_look.c ---- */
+/* ---- date_look.c ------------------------------------------------------------------------------------------------- */
 
 /* What a column's declaration and values say about the dates in it. */
 typedef struct DateLook {
@@ -67,7 +67,7 @@ bool plan_date_joins(DateKind held, size_t *n, DateKind found);
 /* The first sample that the codec cannot read; NULL when it reads all. */
 const char *plan_bad_sample(const DateCodec *codec, const DateProfile *profile);
 
-/* ---- the other parts, a file each ---- */
+/* ---- the other parts, a file each -------------------------------------------------------------------------------- */
 bool plan_resolve_dates(Resolver *resolver, Error *err);    /* dates.c: the column, its kind, grain and zone */
 bool plan_resolve_ranges(Resolver *resolver, Error *err);   /* ranges.c */
 bool plan_resolve_key(Resolver *resolver, Error *err);      /* key.c */

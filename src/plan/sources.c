@@ -7,7 +7,7 @@
 
 /* The tables that the recompute reads, and whether they still have rows for every date of the range. */
 
-/* ---- resolving: which tables ---- */
+/* ---- resolving: which tables ------------------------------------------------------------------------------------- */
 
 /* The declared sources' names as the engine spells them; what it does not know stays as it is written. */
 static bool spell_declared(Arena *arena, Engine *engine, const Spec *spec, const char ***ret, Error *err) {
@@ -101,7 +101,7 @@ bool plan_resolve_sources(Resolver *resolver, Error *err) {
   return true;
 }
 
-/* ---- measuring: the date column ---- */
+/* ---- measuring: the date column ---------------------------------------------------------------------------------- */
 
 /* One source while it is looked at. */
 typedef struct Look {
@@ -185,7 +185,7 @@ static bool inferred_column(Look *look, SourceFacts *source, bool *ret, Error *e
   return true;
 }
 
-/* ---- measuring: the dates ---- */
+/* ---- measuring: the dates ---------------------------------------------------------------------------------------- */
 
 static void read_newest(const Look *look, SourceFacts *source) {
   source->dated = look->newest != NULL && datecodec_from_written(&look->codec, look->newest, &source->newest);

@@ -5,7 +5,7 @@
 
 #include "swap/swap.h"
 
-/* ---- what is left ---- */
+/* ---- what is left ------------------------------------------------------------------------------------------------ */
 
 /* The newest backfill of this very plan that still has batches to write; id NULL when there is none. */
 static bool find_begun(Arena *arena, Engine *engine, const Plan *plan, BackfillRecord *ret, Error *err) {
@@ -75,7 +75,7 @@ bool forecast_work(Arena *arena, Engine *engine, Plan *plan, const Interrupt *in
   return true;
 }
 
-/* ---- the windows ---- */
+/* ---- the windows ------------------------------------------------------------------------------------------------- */
 
 /* Seconds of work that a second of a window holds. */
 static double pace(const Plan *plan) {

@@ -5,7 +5,7 @@
 
 #include "run/in_place_int.h"
 
-/* ---- where it stands -------------------------------------------------------------------------------------------- */
+/* ---- where it stands --------------------------------------------------------------------------------------------- */
 
 static DateRange dates_of(const InPlace *work, size_t from, size_t n) {
   const DateCodec *codec = &work->run.plan->shape.codec;
@@ -70,7 +70,7 @@ static bool load(InPlace *work, Error *err) {
   return true;
 }
 
-/* ---- what others may have done ---------------------------------------------------------------------------------- */
+/* ---- what others may have done ----------------------------------------------------------------------------------- */
 
 static bool drifted(const InPlace *work, DateRange dates, Error *err) {
   const DateCodec *codec = &work->run.plan->shape.codec;
@@ -128,7 +128,7 @@ static bool recover(InPlace *work, Error *err) {
   return in_place_put_back(work, "put back after a crash", err);
 }
 
-/* ---- the loop --------------------------------------------------------------------------------------------------- */
+/* ---- the loop ---------------------------------------------------------------------------------------------------- */
 
 /* The next batch. A tool that takes one date at a time gets the lightest first; so does any, for its first batch. */
 static bool next_batch(const InPlace *work, size_t *ret_from, size_t *ret_n) {
@@ -204,7 +204,7 @@ static bool finish(InPlace *work, Error *err) {
   return in_place_note(work, "check", err);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------------------- */
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 /* Nothing is put back where that could lose what others wrote, or where another tidegate drives. */
 static bool is_to_be_put_back(const InPlace *work, const Error *err) {

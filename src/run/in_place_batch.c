@@ -12,7 +12,7 @@ static const double ASK_SECONDS = 5, ASK_EVERY = 1;
 
 enum { APPLICATION = PLAN_VARIABLES, MARK, N_VARIABLES };
 
-/* ---- the gate --------------------------------------------------------------------------------------------------- */
+/* ---- the gate ---------------------------------------------------------------------------------------------------- */
 
 bool in_place_window(InPlace *work, double need, double *ret_left, Error *err) {
   Run *run = &work->run;
@@ -39,7 +39,7 @@ bool in_place_writer(InPlace *work, Error *err) {
          run->engine->ops->writer_open(run->engine, work->pass, run->record->id, run->epoch, &work->writer, err);
 }
 
-/* ---- the ledger ------------------------------------------------------------------------------------------------- */
+/* ---- the ledger -------------------------------------------------------------------------------------------------- */
 
 void in_place_event(InPlace *work, const char *what, const char *detail) {
   Error ignored; /* nothing is lost by an event that could not be written */
@@ -67,7 +67,7 @@ bool in_place_found(InPlace *work, const Findings *findings, Error *err) {
   return error_set(err, ERR_HELD, "production was written in place and does not pass: %s", findings->items[0].message);
 }
 
-/* ---- the tool --------------------------------------------------------------------------------------------------- */
+/* ---- the tool ---------------------------------------------------------------------------------------------------- */
 
 static bool go_on(void *context) {
   InPlace *work = context;
@@ -136,7 +136,7 @@ static bool await_idle(InPlace *work, double seconds, Error *err) {
   return error_set(err, ERR_COMMAND, "the tool has ended, but what it started has not in time: %s", why);
 }
 
-/* ---- before and after ------------------------------------------------------------------------------------------- */
+/* ---- before and after -------------------------------------------------------------------------------------------- */
 
 /* Has nobody committed anything since the batch before was looked at? Then that look serves this one too. */
 static bool nobody_wrote(InPlace *work, DateRange dates, bool *ret, Error *err) {

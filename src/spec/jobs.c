@@ -112,7 +112,7 @@ bool spec_read_advisory_lock(SpecReader *reader, const SpecRow *row, const DocNo
   return spec_read_text(reader, row, value, member);
 }
 
-/* ---- jobs ---- */
+/* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
 /* The job of that name among those read so far: a target's entry may say more of it. A new one has the defaults. */
 static bool begin_job(SpecReader *reader, const Spec *spec, const DocNode *node, SpecJob *ret, size_t *ret_at) {
@@ -198,7 +198,7 @@ bool spec_check_jobs(const Spec *spec, Error *err) {
   return true;
 }
 
-/* ---- freeze ---- */
+/* ---- freeze ------------------------------------------------------------------------------------------------------ */
 
 static bool read_freeze(SpecReader *reader, const SpecRow *row, const DocNode *node, SpecFreeze *ret) {
   if (node->kind != DOC_MAPPING) return spec_read_text(reader, row, node, &ret->text);

@@ -4,7 +4,7 @@
 
 #include "spec/spec_int.h"
 
-/* ---- changes ---- */
+/* ---- changes ----------------------------------------------------------------------------------------------------- */
 
 static ScopeKind scope_kind(const char *name) {
   if (strcmp(name, "*") == 0) return SCOPE_ANY_COLUMN;
@@ -63,7 +63,7 @@ bool spec_read_changes(SpecReader *reader, const SpecRow *row, const DocNode *va
   return true;
 }
 
-/* ---- maps of names ---- */
+/* ---- maps of names ----------------------------------------------------------------------------------------------- */
 
 static bool is_name_map(SpecReader *reader, const SpecRow *row, const DocNode *value) {
   if (value->kind == DOC_MAPPING && value->n > 0) {
@@ -116,7 +116,7 @@ bool spec_read_tolerance(SpecReader *reader, const SpecRow *row, const DocNode *
   return true;
 }
 
-/* ---- downstream ---- */
+/* ---- downstream -------------------------------------------------------------------------------------------------- */
 
 static bool read_dependant(SpecReader *reader, const SpecRow *row, const DocNode *node, SpecDownstream *ret) {
   SpecReader defaults = {.arena = reader->arena, .level = reader->level, .err = reader->err};

@@ -6,7 +6,7 @@
 #include "spec/spec_int.h"
 #include "time/datecodec.h"
 
-/* ---- one word out of a few ---- */
+/* ---- one word out of a few --------------------------------------------------------------------------------------- */
 
 /* The index of the value among the words (NULL-terminated); -1 when refused. */
 static int one_of(SpecReader *reader, const SpecRow *row, const DocNode *value, const char *const *words) {
@@ -90,7 +90,7 @@ bool spec_read_date_kind(SpecReader *reader, const SpecRow *row, const DocNode *
   return true;
 }
 
-/* ---- maps with fixed keys ---- */
+/* ---- maps with fixed keys ---------------------------------------------------------------------------------------- */
 
 static bool is_mapping(SpecReader *reader, const SpecRow *row, const DocNode *value) {
   if (value->kind == DOC_MAPPING && value->n > 0) return true;
@@ -143,7 +143,7 @@ bool spec_read_targets(SpecReader *reader, const SpecRow *row, const DocNode *va
   return true;
 }
 
-/* ---- recompute ---- */
+/* ---- recompute --------------------------------------------------------------------------------------------------- */
 
 bool spec_read_command(SpecReader *reader, const SpecRow *row, const DocNode *value, void *member) {
   SpecTexts *command = member;
@@ -200,7 +200,7 @@ bool spec_read_recompute(SpecReader *reader, const SpecRow *row, const DocNode *
   return spec_read_group(reader, row, value, member) && check_recompute(reader, row, value, &spec->recompute);
 }
 
-/* ---- database ---- */
+/* ---- database ---------------------------------------------------------------------------------------------------- */
 
 /* The directory part of a file's path with its slash; "" for a bare name. */
 static const char *directory(Arena *arena, const char *file) {

@@ -7,7 +7,7 @@
 
 #include "spec/spec_int.h"
 
-/* ---- errors at a place ---- */
+/* ---- errors at a place ------------------------------------------------------------------------------------------- */
 
 bool spec_error(Error *err, const SpecPlace *place, const char *format, ...) {
   char message[sizeof err->message];
@@ -43,7 +43,7 @@ bool spec_refuse_inner(SpecReader *reader, const SpecRow *row, const DocNode *no
   return hint[0] == '\0' ? spec_hint_example(reader, row) : error_hint(reader->err, "%s", hint);
 }
 
-/* ---- texts ---- */
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
 
 SpecPlace spec_place(const SpecReader *reader, const DocNode *node) {
   return (SpecPlace){reader->file, reader->source, node->line, node->column};
@@ -176,7 +176,7 @@ bool spec_read_sqls(SpecReader *reader, const SpecRow *row, const DocNode *value
   return read_list(reader, row, value, spec_check_sql, member);
 }
 
-/* ---- yes, no and numbers ---- */
+/* ---- yes, no and numbers ----------------------------------------------------------------------------------------- */
 
 bool spec_is_yes(const DocNode *node) {
   return node->kind == DOC_SCALAR && !node->quoted &&

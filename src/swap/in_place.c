@@ -7,7 +7,7 @@
 #include "swap/swap_int.h"
 #include "validate/validate.h"
 
-/* ---- fingerprints ----------------------------------------------------------------------------------------------- */
+/* ---- fingerprints ------------------------------------------------------------------------------------------------ */
 
 /* The target with every stored column given, as a tool may write them all. */
 static Shape whole_shape(Arena *arena, const Shape *shape, bool exact) {
@@ -67,7 +67,7 @@ bool in_place_look_snapshot(Arena *arena, Engine *engine, const Plan *plan, Rang
   return true;
 }
 
-/* ---- evidence --------------------------------------------------------------------------------------------------- */
+/* ---- evidence ---------------------------------------------------------------------------------------------------- */
 
 bool in_place_judge(Arena *arena, Engine *engine, const Plan *plan, DateRange dates, int64_t batch, int64_t batches,
                     InPlaceFacts *ret, Error *err) {
@@ -92,7 +92,7 @@ bool in_place_judge(Arena *arena, Engine *engine, const Plan *plan, DateRange da
   return true;
 }
 
-/* ---- putting it back -------------------------------------------------------------------------------------------- */
+/* ---- putting it back --------------------------------------------------------------------------------------------- */
 
 bool in_place_restore(Backfill on, EngineWriter *writer, GateWatch *watch, DateRange dates, bool whole,
                       int64_t *ret_changed, Error *err) {

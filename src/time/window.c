@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* ---- runs ---- */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 /* What a rule closes around each fire, in seconds before and after it. Beyond 300 years nothing is told apart. */
 static double closing(double seconds) {
@@ -45,7 +45,7 @@ static void lane_move(Lane *lane, Instant at) {
   if (last.from <= at) *lane = last;
 }
 
-/* ---- days and hours ---- */
+/* ---- days and hours ---------------------------------------------------------------------------------------------- */
 
 static bool frozen(const WindowRules *rules, Instant at, Instant *ret_until, size_t *ret_index) {
   *ret_until = INT64_MAX;
@@ -88,7 +88,7 @@ bool window_free(const WindowRules *rules, Instant start, Instant end, WindowClo
   return closed.by == CLOSED_BY_NOTHING;
 }
 
-/* ---- forward through time ---- */
+/* ---- forward through time ---------------------------------------------------------------------------------------- */
 
 /* Everything that closes windows, as it is at an instant that only moves forward. */
 typedef struct Sweep {

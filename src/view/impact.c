@@ -60,7 +60,7 @@ const char *impact_title(Arena *arena, const ImpactFacts *facts) {
   return arena_printf(arena, "What is %s of %s", facts->upstream ? "upstream" : "downstream", facts->nodes[0].name);
 }
 
-/* ---- the report ---- */
+/* ---- the report -------------------------------------------------------------------------------------------------- */
 
 static void put_title(Paint *paint, Arena *arena, const ImpactFacts *facts) {
   paint_styled(paint, STYLE_BOLD, facts->nodes[0].name);

@@ -4,7 +4,7 @@
 
 enum { NAME = 80 };
 
-/* ---- Mermaid ---- */
+/* ---- Mermaid ----------------------------------------------------------------------------------------------------- */
 
 /* As an entity wherever Mermaid, Markdown or HTML could read something into it. */
 static void put_mermaid(Buf *out, const char *text) {
@@ -52,7 +52,7 @@ void view_impact_mermaid(Buf *out, Arena *arena, const ImpactFacts *facts, Impac
   put_mermaid_classes(out);
 }
 
-/* ---- DOT ---- */
+/* ---- DOT --------------------------------------------------------------------------------------------------------- */
 
 /* In a quoted string, where Graphviz reads backslashes and entities. */
 static void put_dot(Buf *out, const char *text) {

@@ -36,7 +36,7 @@ typedef struct Picture {
   double width, height, left; /* of the whole; where the layout begins */
 } Picture;
 
-/* ---- boxes ---- */
+/* ---- boxes ------------------------------------------------------------------------------------------------------- */
 
 static const char *first_names(const Picture *picture, const ImpactBox *box, size_t most) {
   const char *names = "";
@@ -172,7 +172,7 @@ static void put_heads(Picture *picture) {
   }
 }
 
-/* ---- what stands around them ---- */
+/* ---- what stands around them ------------------------------------------------------------------------------------- */
 
 static void put_styles(Buf *out) {
   buf_puts(out,

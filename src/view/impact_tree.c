@@ -46,7 +46,7 @@ const char *impact_nearer(Arena *arena, const ImpactFacts *facts, const ImpactTr
   return n > most ? arena_printf(arena, "%s and %zu more", text, n - most) : text;
 }
 
-/* ---- lines ---- */
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 typedef struct Line {
   const char *prefix;
@@ -168,7 +168,7 @@ static void make_lines(Lines *lines, ImpactSize size) {
   }
 }
 
-/* ---- showing them ---- */
+/* ---- showing them ------------------------------------------------------------------------------------------------ */
 
 static void pad(Buf *out, size_t have, size_t want) {
   for (; have < want; have++) buf_putc(out, ' ');

@@ -114,7 +114,7 @@ static const char *path_of(Arena *arena, const char *at, double height) {
   return arena_strdup(arena, buf_text(&out));
 }
 
-/* ---- in a process of its own ---- */
+/* ---- in a process of its own ------------------------------------------------------------------------------------- */
 
 /* One line a question: the whole's box, each box's place, each arrow's course; empty where there is none. */
 static bool put_answer(FILE *out, const Graphviz *it, const Layout *layout) {

@@ -26,7 +26,7 @@ static void whom_to_call(Page *page, const RunbookFacts *facts) {
   page_say(page, PAGE_NEVER, "change the target before its owner knows that you do, and why.");
 }
 
-/* ---- the table -------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 static const char *key_of(Arena *arena, const RunbookFacts *facts) {
   if (facts->spec->key.n > 0) return texts(arena, &facts->spec->key);
@@ -79,7 +79,7 @@ static void the_table(Page *page, const RunbookFacts *facts) {
   page_fact(page, "triggers", triggers_of(arena, facts));
 }
 
-/* ---- what feeds it and what it feeds ---------------------------------------------------------------------------- */
+/* ---- what feeds it and what it feeds ----------------------------------------------------------------------------- */
 
 static bool among(const Spec *spec, const char *table) {
   for (size_t i = 0; i < spec->n_sources; i++)
@@ -109,7 +109,7 @@ static void lineage(Page *page, const RunbookFacts *facts) {
   runbook_downstream(page, facts);
 }
 
-/* ---- when work is allowed, and how much ------------------------------------------------------------------------- */
+/* ---- when work is allowed, and how much -------------------------------------------------------------------------- */
 
 static void freezes(Page *page, const Spec *spec) {
   const char *all = NULL;
@@ -228,7 +228,7 @@ Page view_runbook(Arena *arena, const RunbookFacts *facts) {
   return page;
 }
 
-/* ---- the mark of a written runbook ------------------------------------------------------------------------------ */
+/* ---- the mark of a written runbook ------------------------------------------------------------------------------- */
 
 static const char mark_word[] = "tidegate-runbook target=", digest_word[] = " digest=";
 

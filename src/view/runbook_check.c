@@ -40,7 +40,7 @@ const RunbookJob *runbook_jobs_of(Arena *arena, const RunbookFacts *facts, size_
   return jobs;
 }
 
-/* ---- what tidegate.yaml says ------------------------------------------------------------------------------------ */
+/* ---- what tidegate.yaml says ------------------------------------------------------------------------------------- */
 
 /* Does the file itself say it, for the target or for all? A default is nobody's decision. */
 static bool is_written(Arena *arena, const RunbookFacts *facts, const char *key) {
@@ -146,7 +146,7 @@ void runbook_check_written(RunbookFindings *findings, const RunbookFacts *facts)
   check_downstream(findings, facts);
 }
 
-/* ---- what the catalogue says ------------------------------------------------------------------------------------ */
+/* ---- what the catalogue says ------------------------------------------------------------------------------------- */
 
 static bool has_column(const TableFacts *table, const char *name) {
   for (size_t i = 0; i < table->n_columns; i++)

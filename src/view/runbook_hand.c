@@ -26,7 +26,7 @@ static DateRange planned_range(const RunbookFacts *facts) {
   return facts->plan == NULL ? (DateRange){0, 0} : facts->plan->range;
 }
 
-/* ---- a backfill ------------------------------------------------------------------------------------------------- */
+/* ---- a backfill -------------------------------------------------------------------------------------------------- */
 
 static void session(Hand *hand, bool postgres) {
   Page *page = hand->page;
@@ -118,7 +118,7 @@ static void control(Hand *hand) {
   HAND_SQL(hand, {text, text}, {sql_runbook_hand_control_end, sql_runbook_hand_control_end});
 }
 
-/* ---- the change scope ---- */
+/* ---- the change scope -------------------------------------------------------------------------------------------- */
 
 static bool is_listed(const Plan *plan, size_t column) {
   for (size_t i = 0; i < plan->n_scope; i++)
@@ -206,7 +206,7 @@ static void compare(Hand *hand) {
   scope(hand);
 }
 
-/* ---- publishing ---- */
+/* ---- publishing -------------------------------------------------------------------------------------------------- */
 
 static void publish(Hand *hand, bool keyless) {
   Page *page = hand->page;
@@ -296,7 +296,7 @@ void runbook_hand(Page *page, const RunbookFacts *facts) {
   put_back(&hand, keyless);
 }
 
-/* ---- a tool that writes in place -------------------------------------------------------------------------------- */
+/* ---- a tool that writes in place --------------------------------------------------------------------------------- */
 
 /* An identity column, which no UPDATE may set; the catalogue's facts do not tell it from another default. */
 static bool numbers_itself(const TableFacts *table, const ShapeColumn *column) {

@@ -12,7 +12,7 @@
 
 enum { NEXT_RUNS = 5 };
 
-/* ---- which jobs ------------------------------------------------------------------------------------------------- */
+/* ---- which jobs -------------------------------------------------------------------------------------------------- */
 
 static const char *bare(const char *table) {
   const char *dot = strrchr(table, '.');
@@ -52,7 +52,7 @@ const char *runbook_concern(Arena *arena, const RunbookFacts *facts, const SpecJ
   return text;
 }
 
-/* ---- when ------------------------------------------------------------------------------------------------------- */
+/* ---- when -------------------------------------------------------------------------------------------------------- */
 
 static const Zone *zone_of(const RunbookFacts *facts, Arena *arena, const SpecSchedule *when) {
   const Spec *spec = facts->spec;
@@ -114,7 +114,7 @@ static void put_when(Page *page, const RunbookFacts *facts, const SpecSchedule *
                          when->jitter > 0 ? words_duration(arena, when->jitter) : "", when->jitter > 0 ? " late" : ""));
 }
 
-/* ---- is it running now? ----------------------------------------------------------------------------------------- */
+/* ---- is it running now? ------------------------------------------------------------------------------------------ */
 
 /* A word for the shell. */
 static const char *word(Arena *arena, const char *text) {
@@ -253,7 +253,7 @@ static void ask(Page *page, const RunbookFacts *facts, const SpecLive *live, con
            "How to tell whether %s runs now is not declared: ask its owner before anything is written.", name);
 }
 
-/* ---- the chapter ------------------------------------------------------------------------------------------------ */
+/* ---- the chapter ------------------------------------------------------------------------------------------------- */
 
 void runbook_jobs(Page *page, const RunbookFacts *facts) {
   const SpecProduction *production = &facts->spec->production;

@@ -17,7 +17,7 @@ const char *hand_quoted(Arena *arena, const char *prefix, const char *name, char
   return arena_strdup(arena, buf_text(&out));
 }
 
-/* ---- lists of columns ------------------------------------------------------------------------------------------- */
+/* ---- lists of columns -------------------------------------------------------------------------------------------- */
 
 bool hand_picked(const Shape *shape, const ShapeColumn *column, Pick pick) {
   if (pick == PICK_KEY) return shape->keyed ? column->key : column->given;
@@ -176,7 +176,7 @@ static const char *plain_columns(const Hand *hand) {
   return arena_strdup(hand->page->arena, buf_text(&out));
 }
 
-/* ---- filling ---------------------------------------------------------------------------------------------------- */
+/* ---- filling ----------------------------------------------------------------------------------------------------- */
 
 void hand_set(Hand *hand, const char *word, const char *text) {
   for (size_t i = 0; i < hand->n; i++) {
@@ -319,7 +319,7 @@ void hand_sql(Hand *hand, const HandSql *templates, size_t n) {
   if (out.len > 0) page_code(hand->page, "sql", buf_text(&out));
 }
 
-/* ---- triggers --------------------------------------------------------------------------------------------------- */
+/* ---- triggers ---------------------------------------------------------------------------------------------------- */
 
 void hand_triggers(Hand *hand, bool off) {
   const TableFacts *table = hand->facts->table;
@@ -339,7 +339,7 @@ void hand_triggers(Hand *hand, bool off) {
   }
 }
 
-/* ---- the range -------------------------------------------------------------------------------------------------- */
+/* ---- the range --------------------------------------------------------------------------------------------------- */
 
 /* A bound in the date column's own form, as the client's language has literals. */
 static const char *literal(const Hand *hand, Instant at, bool place, const char *name) {

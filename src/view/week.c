@@ -18,7 +18,7 @@ const char *week_word(WeekState state) { return states[state].word; }
 
 const char *week_legend(WeekState state) { return states[state].legend; }
 
-/* ---- making it ---- */
+/* ---- making it --------------------------------------------------------------------------------------------------- */
 
 static void put_stretch(Arena *arena, Week *week, WeekStretch stretch) {
   WeekStretch *items = arena_grow(arena, (void *)week->items, week->n, sizeof *items);
@@ -66,7 +66,7 @@ Week week_make(Arena *arena, const Plan *plan, const Forecast *forecast, bool kn
   return week;
 }
 
-/* ---- showing it ---- */
+/* ---- showing it -------------------------------------------------------------------------------------------------- */
 
 enum { CELLS = 48, CELL = 1800, NOTHING = -1, DAY_LABEL = 11 };
 

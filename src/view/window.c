@@ -6,7 +6,7 @@
 #include "view/verdict.h"
 #include "view/words.h"
 
-/* ---- the jobs ---- */
+/* ---- the jobs ---------------------------------------------------------------------------------------------------- */
 
 static const char *concern_text(Arena *arena, const PlanJob *job) {
   const char *text = "";
@@ -73,7 +73,7 @@ void view_jobs(Paint *paint, Arena *arena, const Plan *plan, Instant now) {
   }
 }
 
-/* ---- the report ---- */
+/* ---- the report -------------------------------------------------------------------------------------------------- */
 
 static void put_work(Paint *paint, Arena *arena, const WindowReport *report) {
   const Forecast *forecast = &report->forecast;
@@ -191,7 +191,7 @@ void view_window(Paint *paint, Arena *arena, const WindowReport *report) {
   view_week(paint, arena, &report->week);
 }
 
-/* ---- JSON ---- */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static void put_json_jobs(Json *json, const Plan *plan, Instant now) {
   json_array(json, "jobs");

@@ -30,7 +30,7 @@ static bool prepare_for(SqliteEngine *engine, const char *sql, const char *name,
   return true;
 }
 
-/* ---- the table and its columns ---------------------------------------------------------------------------------- */
+/* ---- the table and its columns ----------------------------------------------------------------------------------- */
 
 typedef struct Entry {
   const char *name, *sql;
@@ -142,7 +142,7 @@ static void read_keywords(const char *sql, TableFacts *facts) {
   }
 }
 
-/* ---- indexes, triggers, foreign keys ---------------------------------------------------------------------------- */
+/* ---- indexes, triggers, foreign keys ----------------------------------------------------------------------------- */
 
 static void add_name(Arena *arena, const char *const **names, size_t *n, const char *name) {
   const char **grown = arena_grow(arena, (void *)*names, *n, sizeof *grown);
@@ -255,7 +255,7 @@ bool catalog_foreign_keys(SqliteEngine *engine, Arena *arena, const char *child,
   return true;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static bool read_definition(SqliteEngine *engine, Arena *arena, const char *table, const char **ret, Error *err) {
   STMT_SCOPED stmt = {0};

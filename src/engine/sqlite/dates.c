@@ -6,7 +6,7 @@
 
 static const char doing[] = "counting rows by date";
 
-/* ---- tidegate_date(value) --------------------------------------------------------------------------------------- */
+/* ---- tidegate_date(value) ---------------------------------------------------------------------------------------- */
 
 static bool date_of(const DateCodec *codec, sqlite3_value *value, Instant *ret) {
   switch (sqlite3_value_type(value)) {
@@ -40,7 +40,7 @@ bool sqlite_register_functions(SqliteEngine *engine, Error *err) {
 
 void sqlite_use_codec(SqliteEngine *engine, const DateCodec *codec) { engine->codec = *codec; }
 
-/* ---- an index on the date column -------------------------------------------------------------------------------- */
+/* ---- an index on the date column --------------------------------------------------------------------------------- */
 
 bool date_indexed(SqliteEngine *engine, const char *table, const char *column, bool *ret, Error *err) {
   STMT_SCOPED stmt = {0};
@@ -53,7 +53,7 @@ bool date_indexed(SqliteEngine *engine, const char *table, const char *column, b
   return true;
 }
 
-/* ---- the rows of a range ---------------------------------------------------------------------------------------- */
+/* ---- the rows of a range ----------------------------------------------------------------------------------------- */
 
 /* Timestamps as text may carry an offset of up to 14 hours or another separator, which their order as text ignores: the
  * index is asked for a day more on both sides. What is of the range, tidegate_date() decides. */
@@ -153,7 +153,7 @@ bool sqlite_count_dates(Engine *base, Arena *arena, const Shape *shape, DateRang
   return true;
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------------------- */
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
 
 /* The key's columns, each written as `before` name `after`, with `between` between them. */
 static const char *key_list(Arena *arena, const Shape *shape, const char *after, const char *between) {

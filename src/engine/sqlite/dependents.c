@@ -25,7 +25,7 @@ static void add(Search *search, const char *name, const char *kind, const char *
   search->found[search->n++] = (DependentFacts){.name = name, .kind = kind, .via = via, .needs = needs};
 }
 
-/* ---- views ------------------------------------------------------------------------------------------------------ */
+/* ---- views ------------------------------------------------------------------------------------------------------- */
 
 /* ret_texts: their SQL, may be NULL. */
 static bool view_names(Search *search, const char ***ret, const char ***ret_texts, size_t *ret_n, Error *err) {
@@ -47,7 +47,7 @@ static bool view_names(Search *search, const char ***ret, const char ***ret_text
   return true;
 }
 
-/* ---- what views read -------------------------------------------------------------------------------------------- */
+/* ---- what views read --------------------------------------------------------------------------------------------- */
 
 /* A view that stands in order, and what it reads. */
 typedef struct ViewLog {
@@ -146,7 +146,7 @@ bool sqlite_view_reads(Engine *base, Arena *arena, const ReadFacts **ret, size_t
   return true;
 }
 
-/* ---- views of the table ----------------------------------------------------------------------------------------- */
+/* ---- views of the table ------------------------------------------------------------------------------------------ */
 
 /* The other view through which alone the view reads the table; NULL when it reads it itself. */
 static const char *read_through(const Search *search, const AccessLog *log, const char *view, const char **views,
@@ -195,7 +195,7 @@ static bool look_at_views(Search *search, Error *err) {
   return true;
 }
 
-/* ---- triggers --------------------------------------------------------------------------------------------------- */
+/* ---- triggers ---------------------------------------------------------------------------------------------------- */
 
 typedef struct Trigger {
   const char *name, *sql, *table;
@@ -293,7 +293,7 @@ static bool look_at_triggers(Search *search, bool others, Error *err) {
   }
 }
 
-/* ---- foreign keys ----------------------------------------------------------------------------------------------- */
+/* ---- foreign keys ------------------------------------------------------------------------------------------------ */
 
 static bool look_at_children(Search *search, Error *err) {
   const ForeignKeyFacts *keys;

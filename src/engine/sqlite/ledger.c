@@ -64,7 +64,7 @@ bool ledger_note(SqliteEngine *engine, const char *id, const char *who, const ch
   return error_set(err, ERR_NOT_FOUND, "there is no backfill '%s' in %s", id, engine->path);
 }
 
-/* ---- the tables ------------------------------------------------------------------------------------------------- */
+/* ---- the tables -------------------------------------------------------------------------------------------------- */
 
 static bool check_version(SqliteEngine *engine, Error *err) {
   static const char doing[] = "reading the ledger's version";
@@ -119,7 +119,7 @@ bool sqlite_ledger_create(Engine *base, Error *err) {
   return ledger_end(engine, own, ok, doing, err);
 }
 
-/* ---- the backfill and its state --------------------------------------------------------------------------------- */
+/* ---- the backfill and its state ---------------------------------------------------------------------------------- */
 
 static void bind_backfill(Stmt *stmt, const BackfillRecord *record) {
   const char *const texts[][2] = {
@@ -265,7 +265,7 @@ bool sqlite_ledger_event(Engine *base, const char *id, const char *who, const ch
   return ledger_note(sqlite_engine(base), id, who, what, detail, err);
 }
 
-/* ---- the lease -------------------------------------------------------------------------------------------------- */
+/* ---- the lease --------------------------------------------------------------------------------------------------- */
 
 /* Holder (NULL: none), epoch and age in seconds of the lease. */
 typedef struct Lease {

@@ -21,7 +21,7 @@ static void add_name(Arena *arena, Names *names, const char *name) {
   names->items[names->n++] = arena_strdup(arena, name);
 }
 
-/* ---- tables read ------------------------------------------------------------------------------------------------ */
+/* ---- tables read ------------------------------------------------------------------------------------------------- */
 
 /* The SQL of a table or view of the main database; NULL when it has none of that name (json_each and the like). */
 static bool entry_sql(SqliteEngine *engine, Arena *arena, const char *name, const char **ret_sql, bool *ret_view,
@@ -72,7 +72,7 @@ static bool past_of(SqliteEngine *engine, Arena *arena, const char *sql, const A
   return true;
 }
 
-/* ---- what may differ the next time ------------------------------------------------------------------------------ */
+/* ---- what may differ the next time ------------------------------------------------------------------------------- */
 
 static bool is_one_of(const char *name, const char *const *names) {
   for (; *names != NULL; names++)
@@ -117,7 +117,7 @@ static void find_volatile(Arena *arena, const AccessLog *log, Names *found) {
       add_name(arena, found, log->items[i].table);
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 /* The tables and views of the main database that are read; the text of views is searched for the present time. */
 static bool read_tables(SqliteEngine *engine, Arena *arena, const char *query, const AccessLog *log, QueryFacts *facts,

@@ -26,7 +26,7 @@ enum { SQLITE_LOCK_WAIT = 1500 };
 /* Room for "tidegate_" id "_changes" and the like. */
 enum { SQLITE_OBJECT_NAME = 80 };
 
-/* ---- statements (sql.c) ---------------------------------------------------------------------------------------- */
+/* ---- statements (sql.c) ------------------------------------------------------------------------------------------ */
 
 typedef struct Stmt {
   sqlite3_stmt *handle;
@@ -64,7 +64,7 @@ void sqlite_use_codec(SqliteEngine *engine, const DateCodec *codec);
 
 static inline SqliteEngine *sqlite_engine(Engine *engine) { return (SqliteEngine *)engine; }
 
-/* ---- the watchdog (watchdog.c) ---- */
+/* ---- the watchdog (watchdog.c) ----------------------------------------------------------------------------------- */
 
 /* From now on a process of its own kills this one when it is not disarmed within the seconds (and two more). Started
  * with the first call. */

@@ -10,7 +10,7 @@
 #include "gate/command/command_int.h"
 #include "gate/trigger/trigger_int.h"
 
-/* ---- the file's name -------------------------------------------------------------------------------------------- */
+/* ---- the file's name --------------------------------------------------------------------------------------------- */
 
 static const char *file_name(Arena *arena, const char *table, const char *from, const char *to) {
   BUF_SCOPED out = {0};
@@ -23,7 +23,7 @@ static const char *file_name(Arena *arena, const char *table, const char *from, 
   return arena_strdup(arena, buf_text(&out));
 }
 
-/* ---- the spec --------------------------------------------------------------------------------------------------- */
+/* ---- the spec ---------------------------------------------------------------------------------------------------- */
 
 static void put_json_text(Buf *out, const char *text) {
   Json json = {.out = out};
@@ -141,7 +141,7 @@ static const char *write_yaml(Arena *arena, const OfferAsk *ask, const Trigger *
   return arena_strdup(arena, buf_text(&out));
 }
 
-/* ---- what to type ----------------------------------------------------------------------------------------------- */
+/* ---- what to type ------------------------------------------------------------------------------------------------ */
 
 /* One word for a shell. */
 static const char *quoted(Arena *arena, const char *text) {

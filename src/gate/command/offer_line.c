@@ -21,7 +21,7 @@ typedef struct Literal {
   const char *day;
 } Literal;
 
-/* ---- where they stand ------------------------------------------------------------------------------------------- */
+/* ---- where they stand -------------------------------------------------------------------------------------------- */
 
 /* A time may follow. */
 static bool goes_on(const char *text, size_t n, size_t at) {
@@ -73,7 +73,7 @@ static bool find_literals(Arena *arena, const char *text, size_t n, const Trigge
   return true;
 }
 
-/* ---- what they become ------------------------------------------------------------------------------------------- */
+/* ---- what they become -------------------------------------------------------------------------------------------- */
 
 /* By literal: the name of its place, NULL: it stays. */
 typedef struct Choice {

@@ -64,7 +64,7 @@ void command_database_missing(CommandCase *c, const char *rule) {
   command_advise(c, "%s", error_hint_text(&c->trouble));
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------ */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 static const char *behind_dot(const char *name) {
   const char *dot = strrchr(name, '.');
@@ -92,7 +92,7 @@ bool command_stands_for(const SpecJob *job, const Trigger *trigger, const char *
   return dag != NULL && strncasecmp(trigger->system, "airflow", 7) == 0 && strcmp(dag, target) == 0;
 }
 
-/* ---- the user's own commands ------------------------------------------------------------------------------------ */
+/* ---- the user's own commands ------------------------------------------------------------------------------------- */
 
 static void close_file(FILE **file) {
   if (*file != NULL) fclose(*file);
@@ -125,7 +125,7 @@ TriggerReport command_classify(CommandCase *c) {
   return trigger_classify_own(c->arena, c->ask->text == NULL ? "" : c->ask->text, c->ask->n, own, n);
 }
 
-/* ---- targets ---------------------------------------------------------------------------------------------------- */
+/* ---- targets ----------------------------------------------------------------------------------------------------- */
 
 enum { DAY_TEXT = 11 };
 

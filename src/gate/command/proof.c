@@ -5,7 +5,7 @@
 
 /* What the database proves of each table that the command would write. */
 
-/* ---- the plan --------------------------------------------------------------------------------------------------- */
+/* ---- the plan ---------------------------------------------------------------------------------------------------- */
 
 static bool is_in(const BackfillRecord *record, State state) { return strcmp(record->state, state_name(state)) == 0; }
 
@@ -110,7 +110,7 @@ void command_dates_not_over(CommandCase *c, const char *rule) {
   }
 }
 
-/* ---- a shadow --------------------------------------------------------------------------------------------------- */
+/* ---- a shadow ---------------------------------------------------------------------------------------------------- */
 
 /* The words of a text that is one plain command, all of them as they stand; NULL when it is anything else. */
 static const char *const *plain_words(Arena *arena, const char *text, size_t length, size_t *ret_n) {
@@ -165,7 +165,7 @@ static const char *no_shadow(CommandCase *c, const CommandTarget *target) {
                      : arena_printf(c->arena, "the role %s could write production: %s", job->shadow_role.text, how);
 }
 
-/* ---- a snapshot ------------------------------------------------------------------------------------------------- */
+/* ---- a snapshot -------------------------------------------------------------------------------------------------- */
 
 /* The snapshot's own table, as the ledger listed it? */
 static const char *not_there(CommandCase *c, const CommandTarget *target) {

@@ -50,7 +50,7 @@ bool command_open(CommandCase *c, CommandVerdict *verdict, Error *err) {
   return true;
 }
 
-/* ---- in spite of the rules -------------------------------------------------------------------------------------- */
+/* ---- in spite of the rules --------------------------------------------------------------------------------------- */
 
 static const char override_rule[] = "override";
 
@@ -107,7 +107,7 @@ bool command_override(CommandCase *c, CommandVerdict *verdict, Error *err) {
   return true;
 }
 
-/* ---- the record ------------------------------------------------------------------------------------------------- */
+/* ---- the record -------------------------------------------------------------------------------------------------- */
 
 static const char *reasons_json(const CommandCase *c) {
   BUF_SCOPED out = {0};

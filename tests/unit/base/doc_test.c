@@ -35,7 +35,7 @@ static void assert_refused(const char *text, const char *where, const char *mess
   assert_string_equal(err.snippet, snippet);
 }
 
-/* ---- what is read ---- */
+/* ---- what is read ------------------------------------------------------------------------------------------------ */
 
 static void a_tree_with_places(void **state) {
   ARENA_SCOPED arena = {0};
@@ -197,7 +197,7 @@ static void lookups(void **state) {
   assert_string_equal(doc_text(root, "l", "other"), "other");
 }
 
-/* ---- what is refused ---- */
+/* ---- what is refused --------------------------------------------------------------------------------------------- */
 
 static void syntax_errors_in_plain_words(void **state) {
   assert_refused("a: [1, 2\nb: 3\n", "f.yaml:1:4", "never closed", "a: [1, 2\n   ^");
@@ -314,7 +314,7 @@ static void size_has_a_limit(void **state) {
   free(text);
 }
 
-/* ---- messages ---- */
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 static void an_error_can_be_made_of_itself(void **state) {
   Error err;

@@ -109,7 +109,7 @@ static Verdict judge_need(Scene *scene, GateAct act, double need) {
 
 static Verdict judge(Scene *scene, GateAct act) { return judge_need(scene, act, 60); }
 
-/* ---- one spoiled thing a rule ---- */
+/* ---- one spoiled thing a rule ------------------------------------------------------------------------------------ */
 
 static void no_range(Scene *s) { s->plan.range.to = s->plan.range.from; }
 static void today(Scene *s) { s->now -= DAY; }
@@ -295,7 +295,7 @@ static void the_clock_judges_every_act(void **state) {
   arena_release(&scene.arena);
 }
 
-/* ---- jobs beside production ---- */
+/* ---- jobs beside production -------------------------------------------------------------------------------------- */
 
 /* Another job, at 11:50 UTC for 20 minutes: noon lies in it. */
 static void add_job(Scene *scene, unsigned concerns) {

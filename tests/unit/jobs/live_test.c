@@ -85,7 +85,7 @@ static void expect(JobAnswer answer, JobState state, const char *part) {
 
 #define TEXT(words) ((SpecText){.text = (words)})
 
-/* ---- the database ----------------------------------------------------------------------------------------------- */
+/* ---- the database ------------------------------------------------------------------------------------------------ */
 
 static void nothing_named_is_nothing_asked(void **state) {
   assert_false(jobs_can_ask(&(SpecLive){.timeout = 10}));
@@ -146,7 +146,7 @@ static void sessions_are_not_sqlite_s(void **state) {
   expect(ask(*state, (SpecLive){.application = TEXT("nightly")}), JOB_UNKNOWN, "sqlite has no sessions");
 }
 
-/* ---- a lock file ------------------------------------------------------------------------------------------------ */
+/* ---- a lock file ------------------------------------------------------------------------------------------------- */
 
 /* Another process that locks the file in one of three ways until it is ended. */
 static pid_t locker(const char *path, char way) {
@@ -225,7 +225,7 @@ static void a_file_that_is_not_there_is_no_run_unless_its_folder_is_gone(void **
   expect(ask(place, (SpecLive){.lock_file = TEXT(at(place, "fodler/lock"))}), JOB_UNKNOWN, "cannot be looked at");
 }
 
-/* ---- processes -------------------------------------------------------------------------------------------------- */
+/* ---- processes --------------------------------------------------------------------------------------------------- */
 
 /* A process of another session, not our child, whose command line holds the word; ended by the number in the file. */
 static pid_t stranger(Place *place, const char *word) {
@@ -291,7 +291,7 @@ static void a_wrong_expression_is_unknown(void **state) {
   expect(ask(*state, (SpecLive){.process = TEXT("(nightly")}), JOB_UNKNOWN, "process: ");
 }
 
-/* ---- systemd, and a command ------------------------------------------------------------------------------------- */
+/* ---- systemd, and a command -------------------------------------------------------------------------------------- */
 
 /* A systemctl of ours that says this. */
 static void systemctl(Place *place, const char *says, int status) {

@@ -343,7 +343,7 @@ static void the_catalog_gives_names(void **state) {
   end(&scene);
 }
 
-/* ---- what nobody should write ----------------------------------------------------------------------------------- */
+/* ---- what nobody should write ------------------------------------------------------------------------------------ */
 
 /* Why the source failed; "" when it did not. */
 static const char *fault_of(Scene *scene, const char *text, size_t length) {

@@ -148,7 +148,7 @@ static void tests_stand_apart(void **state) {
   assert_int_equal(radius.n_tests, 1);
 }
 
-/* ---- coverage --------------------------------------------------------------------------------------------------- */
+/* ---- coverage ---------------------------------------------------------------------------------------------------- */
 
 static bool is_blind(const BlastRadius *radius, const char *words) {
   for (size_t i = 0; i < radius->n_blind; i++)

@@ -211,7 +211,7 @@ static void hourly_production_leaves_slots(void **state) {
   arena_release(&arena);
 }
 
-/* ---- several jobs, hours and freezes ---- */
+/* ---- several jobs, hours and freezes ----------------------------------------------------------------------------- */
 
 static Freezes freezes(Arena *arena, const Zone *in, const char *const *texts, size_t n) {
   Freeze *items = arena_array(arena, n, sizeof *items);

@@ -101,7 +101,7 @@ static void upstream_has_no_needs(void **state) {
   assert_null(strstr(buf_text(&out), "cascade"));
 }
 
-/* ---- many ---- */
+/* ---- many -------------------------------------------------------------------------------------------------------- */
 
 typedef struct Many {
   Arena arena;
@@ -206,7 +206,7 @@ static void a_ring_is_named_and_ends(void **state) {
   assert_said(&dot, "n3 -> n1 [style=dashed");
 }
 
-/* ---- names of any kind ---- */
+/* ---- names of any kind ------------------------------------------------------------------------------------------- */
 
 static const char hostile[] = "<script>alert(1)</script>\"'&]]>\n\x1b[2J`--|{}\\N end; \xff";
 
@@ -254,7 +254,7 @@ static void the_json_is_whole(void **state) {
   assert_string_equal(doc_text(&doc_get(root, "read")->children[1], "failed", ""), "sql/a.sql:3: it cannot be parsed");
 }
 
-/* ---- the picture ---- */
+/* ---- the picture ------------------------------------------------------------------------------------------------- */
 
 static void the_picture_has_a_box_and_a_line_each(void **state) {
   (void)state;
