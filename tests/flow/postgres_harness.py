@@ -110,11 +110,16 @@ class Standby(Cluster):
     def __init__(self, primary):  # pylint: disable=super-init-not-called
         self.make_folder()
         shutil.copy(Path(primary.folder, "tidegate-cluster"), self.folder)
-        subprocess.run([primary.programs() + "/pg_basebackup", "--pgdata", self.folder + "/data", "--write-recovery-conf", "--checkpoint=fast",
-                        "--no-sync", "--dbname", f"host={primary.folder} user=postgres application_name=follower"], check=True)
+        primary_conninfo = f"host={primary.folder} user=postgres application_name=follower"
+        data = Path(self.folder, "data")
+        subprocess.run(["pg_basebackup", "--pgdata", data, "--checkpoint=fast", "--no-sync", "--dbname", primary_conninfo], check=True)
+        # By hand, since a newer pg_basebackup would write options that an older server does not know.
+        (data / "standby.signal").touch()
+        with open(data / "postgresql.auto.conf", "a", encoding="utf-8") as settings:
+            settings.write(f"primary_conninfo = '{primary_conninfo}'\n")
         owner = os.stat(Path(primary.folder, "data"))
         subprocess.run(["chown", "-R", f"{owner.st_uid}:{owner.st_gid}", self.folder], check=True)
-        os.chmod(self.folder + "/data", 0o700)
+        data.chmod(0o700)
         self.restart()
 
     def promote(self):
