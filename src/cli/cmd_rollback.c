@@ -1,5 +1,6 @@
 #include "cli/session.h"
 #include "cli/stop.h"
+#include "view/cascade.h"
 #include "view/error.h"
 #include "view/outcome.h"
 
@@ -47,7 +48,8 @@ static int refuse(Session *session, const RollbackFacts *facts, const Error *err
 
 static int run(Session *session) {
   RollbackFacts facts = {0};
-  Error err;
+  Cascade cascade;
+  Error err, ignored;
   bool keep = args_has(session->args, "keep-later"), overwrite = args_has(session->args, "overwrite-later");
   if (keep && overwrite) {
     error_set(&err, ERR_USAGE, "--keep-later and --overwrite-later exclude one another");
@@ -55,16 +57,20 @@ static int run(Session *session) {
   }
   LaterRows later = keep ? LATER_KEEP : overwrite ? LATER_OVERWRITE : LATER_REFUSE;
   if (!session_plan(session, session_word(session, 0), &err)) return session_fail(session, &err);
+  /* Only to tell of it: a rollback does not wait for that. */
+  bool told = cascade_make(&session->arena, session->engine, &session->plan, &session->record, &cascade, &ignored);
   if (!swap_rollback(session_backfill(session), later, stop_flag(), &facts, &err))
     return err.code == ERR_CONFLICT ? refuse(session, &facts, &err) : session_fail(session, &err);
   if (session->json) {
     Json json = session_object(session);
     view_rollback_json(&json, session->record.id, &facts);
+    if (told) view_cascade_back_json(&json, &cascade);
     session_object_end(session, &json);
   } else {
     if (session->plan.changed != NULL)
       paint_verdict(&session->paint, STYLE_WARN, "changed", "since it was planned: %s", session->plan.changed);
     view_rollback(&session->paint, &session->arena, session->record.id, &facts);
+    if (told) view_cascade_back(&session->paint, &session->arena, &cascade);
   }
   return session_flush(session);
 }

@@ -62,24 +62,44 @@ static bool is_left(const CascadeStep *step) {
   return step->act != CASCADE_NOTHING && cascade_is_open(step) && !cascade_is_told(step);
 }
 
-void view_cascade_stale(Paint *paint, Arena *arena, const Cascade *cascade) {
+static bool was_made(const CascadeStep *step) { return step->act != CASCADE_NOTHING && step->done != NULL; }
+
+/* The names of the steps of which `is` holds; NULL: of none. */
+static const char *names_of(Arena *arena, const Cascade *cascade, bool (*is)(const CascadeStep *)) {
   enum { SHOWN = 12 };
   const char *names = "";
   size_t n = 0;
   for (size_t i = 0; i < cascade->n; i++)
-    if (is_left(&cascade->steps[i]) && n++ < SHOWN)
+    if (is(&cascade->steps[i]) && n++ < SHOWN)
       names = arena_printf(arena, "%s%s%s", names, n == 1 ? "" : ", ", cascade->steps[i].node->name);
-  if (n == 0) return;
-  if (n > SHOWN) names = arena_printf(arena, "%s and %zu more", names, n - SHOWN);
+  if (n == 0) return NULL;
+  return n > SHOWN ? arena_printf(arena, "%s and %zu more", names, n - SHOWN) : names;
+}
+
+static void put_names(Json *json, const Cascade *cascade, bool (*is)(const CascadeStep *)) {
+  json_array(json, "stale");
+  for (size_t i = 0; i < cascade->n; i++)
+    if (is(&cascade->steps[i])) json_text(json, NULL, cascade->steps[i].node->name);
+  json_array_end(json);
+}
+
+void view_cascade_stale(Paint *paint, Arena *arena, const Cascade *cascade) {
+  const char *names = names_of(arena, cascade, is_left);
+  if (names == NULL) return;
   paint_verdict(paint, STYLE_WARN, "stale", "%s. Next: tidegate cascade %s", names, cascade->record->id);
 }
 
-void view_cascade_stale_json(Json *json, const Cascade *cascade) {
-  json_array(json, "stale");
-  for (size_t i = 0; i < cascade->n; i++)
-    if (is_left(&cascade->steps[i])) json_text(json, NULL, cascade->steps[i].node->name);
-  json_array_end(json);
+void view_cascade_stale_json(Json *json, const Cascade *cascade) { put_names(json, cascade, is_left); }
+
+void view_cascade_back(Paint *paint, Arena *arena, const Cascade *cascade) {
+  const char *names = names_of(arena, cascade, was_made);
+  if (names == NULL) return;
+  paint_verdict(paint, STYLE_WARN, "stale",
+                "%s: made from the rows that were taken back. Before anything is discarded: tidegate cascade %s", names,
+                cascade->record->id);
 }
+
+void view_cascade_back_json(Json *json, const Cascade *cascade) { put_names(json, cascade, was_made); }
 
 void view_cascade_step(Paint *paint, Arena *arena, const Cascade *cascade, const CascadeStep *step) {
   size_t number = (size_t)(step - cascade->steps) + 1;

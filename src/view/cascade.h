@@ -16,6 +16,10 @@ void view_cascade_json(Json *json, const Cascade *cascade, const char *const *dr
 void view_cascade_stale(Paint *paint, Arena *arena, const Cascade *cascade);
 void view_cascade_stale_json(Json *json, const Cascade *cascade);
 
+/* The same after a rollback: what the cascade had made right, as it was before that. */
+void view_cascade_back(Paint *paint, Arena *arena, const Cascade *cascade);
+void view_cascade_back_json(Json *json, const Cascade *cascade);
+
 /* One line before a step is begun. */
 void view_cascade_step(Paint *paint, Arena *arena, const Cascade *cascade, const CascadeStep *step);
 

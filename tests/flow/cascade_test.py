@@ -219,10 +219,15 @@ class Cascade(Flow):
     def test_a_rollback_is_cascaded_too(self):
         self.tidegate("cascade", "--yes", "fix.yaml")
         wrong = {name: self.content(name) for name in SQL}
-        self.tidegate("rollback", "fix.yaml")
+        told = self.tidegate("rollback", "fix.yaml").out
+        self.assertRegex(told, r"stale +.*monthly.*taken back.*tidegate cascade \S+")
+        self.assertNotRegex(told, r"stale +.*counts", "it read no column that changed")
         self.tidegate("cascade", "--yes", "fix.yaml")
         self.assertEqual(self.differing(), {"daily", *SQL} - {"counts"})
         self.assertNotEqual(self.content("monthly"), wrong["monthly"])
+
+    def test_a_rollback_without_a_cascade_leaves_nothing_stale(self):
+        self.assertEqual(self.tidegate("rollback", "--json", "fix.yaml").json["stale"], [])
 
     def test_a_rewritten_child_is_not_overwritten(self):
         """Somebody changed dates of a child that are not wrong: its recompute does not give them, and it is denied."""
