@@ -20,10 +20,12 @@ static void put_text(Buf *out, const char *key, const char *text) {
   buf_putc(out, '\n');
 }
 
+/* A person writes weeks by their first and their last day. */
 static void put_range(Buf *out, const char *key, const DateCodec *codec, DateRange range) {
+  Grain grain = codec->grain == GRAIN_WEEK ? GRAIN_DAY : codec->grain;
   char from[32], last[32];
-  grain_label(codec->grain, codec->zone, range.from, from);
-  grain_label(codec->grain, codec->zone, grain_floor(codec->grain, codec->zone, range.to - 1), last);
+  grain_label(grain, codec->zone, range.from, from);
+  grain_label(grain, codec->zone, grain_floor(grain, codec->zone, range.to - 1), last);
   buf_printf(out, "%s: %s..%s\n", key, from, last);
 }
 

@@ -119,7 +119,7 @@ static bool choose(Arena *arena, Engine *engine, const Cascade *cascade, Cascade
       if (again == NULL && node->never_whole)
         by_hand(step, "it would have to be made anew as a whole, which full_refresh: false keeps dbt from", NULL);
       else
-        by_hand(step, "it is made anew as a whole", again);
+        by_hand(step, step->node->why != NULL ? step->node->why : "it is made anew as a whole", again);
       break;
     case NEEDS_PERSON:
       by_hand(step, step->node->why != NULL ? step->node->why : "somebody has to decide", NULL);

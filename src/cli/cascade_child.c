@@ -167,6 +167,27 @@ static bool was_right(Session *session, Session *child, const CascadeStep *step,
                                             cascade_detail(&session->arena, step, *ret_how), err);
 }
 
+static bool has_vanished(Session *child) {
+  const FindingRecord *findings;
+  size_t n;
+  Error ignored;
+  if (!child->engine->ops->ledger_findings(child->engine, &child->arena, child->record.id, &findings, &n, &ignored))
+    return false;
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(findings[i].kind, "vanished") == 0) return true;
+  return false;
+}
+
+/* Rows go with those that they were made from: that is for a person to say. */
+static bool held(Session *child, const CascadeStep *step, Error *err) {
+  if (err->code != ERR_HELD || child->plan.n_scope > 0 || !has_vanished(child)) return false;
+  return error_hint(
+      err,
+      "production is untouched. Look: tidegate diff %s. Are rows of %s rightly gone, as what they were made "
+      "from is? Then add to the draft %s: changes: [\"*\", new rows, vanished rows]",
+      child->record.id, step->node->name, child->record.spec_path);
+}
+
 /* ---- by its own tool --------------------------------------------------------------------------------------------- */
 
 static bool take_snapshot(Session *child, const char *line, const RunOptions *how, Error *err) {
@@ -230,7 +251,7 @@ bool child_run(Session *session, Session *child, const Cascade *cascade, Cascade
   if (is_handed_over(&child->plan.spec)) return run_tool(child, step, wait, err);
   if (!is_in(child, STATE_ready)) {
     if (!step_run(child, wait, &ran, err))
-      return err->code == ERR_NO_CHANGE && was_right(session, child, step, ret_how, err);
+      return err->code == ERR_NO_CHANGE ? was_right(session, child, step, ret_how, err) : held(child, step, err);
   }
   if (!step_confirm(child, err) || (wait && !step_wait(child, err)) || !step_swap(child, &swapped, err)) return false;
   if (!child->json)

@@ -102,7 +102,7 @@ static void judge_range(const NeedsCase *given, LineageNode *ret) {
   if (!given->ranged || given->range.from >= given->range.to) return;
   if (node->whole != NULL) return; /* any date of it may be wrong */
   ret->ranged = true;
-  ret->grain = node->has_grain ? node->grain : ask->grain;
+  ret->grain = node->has_grain ? node->grain : given->grain;
   Instant to = given->range.to;
   if (node->window_days > 0)
     to = dates_later(GRAIN_DAY, ask->zone, ceiling(GRAIN_DAY, ask->zone, to), node->window_days);
@@ -130,7 +130,7 @@ static const char *counted(Arena *arena, int n, Grain grain, bool known) {
 /* Why its range is not its parents'. */
 static void explain_range(const NeedsCase *given, LineageNode *ret) {
   const GraphNode *node = given->node;
-  Grain grain = node->has_grain ? node->grain : given->ask->grain;
+  Grain grain = node->has_grain ? node->grain : given->grain;
   bool known = node->has_grain || given->ask->ranged;
   const char *more = NULL;
   if (node->whole != NULL && ret->needs != NEEDS_REBUILD)

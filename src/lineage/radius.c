@@ -13,6 +13,7 @@ typedef struct Reached {
   bool ranged, assumed;
   uint32_t ring; /* of the walk's cycles, from 1 */
   DateRange range;
+  Grain grain;
 } Reached;
 
 typedef struct Radius {
@@ -29,6 +30,7 @@ static void add_range(NeedsCase *given, const Reached *parent) {
   given->assumed = given->assumed || parent->assumed;
   given->ranged = given->ranged && parent->ranged;
   if (!parent->ranged) return;
+  if (parent->grain > given->grain) given->grain = parent->grain;
   if (parent->range.from < given->range.from) given->range.from = parent->range.from;
   if (parent->range.to > given->range.to) given->range.to = parent->range.to;
 }
@@ -105,6 +107,7 @@ static void judge(Radius *radius, LineageNode *node) {
   own->ranged = node->ranged;
   own->assumed = node->assumed;
   own->range = node->range;
+  own->grain = node->grain;
 }
 
 static LineageNode new_node(const Radius *radius, size_t at) {
@@ -160,8 +163,8 @@ void lineage_radius(Arena *arena, const Graph *graph, const Engine *engine, cons
   radius.edges = graph_edges(graph, &n_edges);
   radius.reached = arena_array(arena, graph_count(graph) + 1, sizeof *radius.reached);
   for (size_t i = 0; i < n_starts; i++)
-    radius.reached[starts[i]] =
-        (Reached){.in = true, .touched = true, .target = true, .ranged = ask->ranged, .range = ask->range};
+    radius.reached[starts[i]] = (Reached){
+        .in = true, .touched = true, .target = true, .ranged = ask->ranged, .range = ask->range, .grain = ask->grain};
   if (n_starts > 0) found.target = starts[0];
   graph_walk(arena, graph, GRAPH_DOWN, starts, n_starts, &walk);
   judge_all(&radius, &found);

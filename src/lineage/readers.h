@@ -55,6 +55,7 @@ typedef struct NeedsCase {
   const GraphNode *node;
   bool ranged, assumed; /* of the parents */
   DateRange range;      /* theirs together */
+  Grain grain;          /* the coarsest of theirs: that of its own dates, unless they are cut */
 } NeedsCase;
 void needs_judge(const NeedsCase *given, LineageNode *ret);
 

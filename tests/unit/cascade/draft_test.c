@@ -79,6 +79,27 @@ static void a_draft_is_a_spec(void **state) {
   }
 }
 
+/* A spec takes whole weeks by their first and last day. */
+static void weeks_are_written_as_a_person_writes_them(void **state) {
+  const Instant monday = (Instant)(FEBRUARY - 4) * DAY;
+  Scene scene;
+  Spec spec;
+  DateRange range;
+  Error err = {0};
+  set_scene(&scene, "weekly");
+  scene.shape.codec.grain = GRAIN_WEEK;
+  const char *text =
+      cascade_draft(&scene.arena, &scene.cascade, &scene.step, &scene.child, (DateRange){monday, monday + 14 * DAY},
+                    (DateRange){monday + 14 * DAY, monday + 21 * DAY});
+  if (!spec_parse(&scene.arena, "draft.yaml", text, NULL, NULL, &spec, &err)) fail_msg("%s\n%s", err.message, text);
+  assert_string_equal(spec.range.text, "2013-01-28..2013-02-10");
+  assert_string_equal(spec.control.text, "2013-02-11..2013-02-17");
+  assert_true(date_range_parse(spec.range.text, GRAIN_WEEK, zone_utc(), &range, &err));
+  assert_int_equal(range.from, monday);
+  assert_int_equal(range.to, monday + 14 * DAY);
+  arena_release(&scene.arena);
+}
+
 /* What is handed to its own tool has its control dates in the range, and a command that any word may stand in. */
 static void a_draft_for_a_tool_is_a_spec(void **state) {
   static const char line[] = "dbt run --select \"a b\" --vars '{x: #1}' --event-time-start {from}\n| tee \\log";
@@ -195,6 +216,7 @@ static void a_file_has_a_plain_name(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_draft_is_a_spec),
+                                     cmocka_unit_test(weeks_are_written_as_a_person_writes_them),
                                      cmocka_unit_test(a_draft_for_a_tool_is_a_spec),
                                      cmocka_unit_test(a_tool_without_a_key_has_no_control),
                                      cmocka_unit_test(tests_of_dbt_are_checks),

@@ -19,7 +19,8 @@ static LineageNode judged(Arena *arena, const GraphNode *node) {
                      .ask = &ask,
                      .node = node,
                      .ranged = true,
-                     .range = {at("2013-02-08T00:00:00Z"), at("2013-02-10T00:00:00Z")}};
+                     .range = {at("2013-02-08T00:00:00Z"), at("2013-02-10T00:00:00Z")},
+                     .grain = GRAIN_DAY};
   LineageNode ret = {0};
   needs_judge(&given, &ret);
   return ret;

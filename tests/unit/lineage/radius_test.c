@@ -101,6 +101,11 @@ static void dates_go_from_parent_to_child(void **state) {
   link_nodes(graph, view, weeks);
   link_nodes(graph, weeks, month);
   link_nodes(graph, target, month);
+  NodeId quarters = add(graph, "quarters", "incremental"); /* three months rolling, of rows that are months already */
+  facts = graph_facts(graph, quarters);
+  facts->window = 2;
+  facts->range_from = "its SQL";
+  link_nodes(graph, month, quarters);
   LineageAsk ask = {.target = "daily",
                     .ranged = true,
                     .range = {february + 20 * day, february + 22 * day},
@@ -112,6 +117,9 @@ static void dates_go_from_parent_to_child(void **state) {
   assert_int_equal(node_of(&radius, "weeks")->range.to, february + 34 * day);
   assert_int_equal(node_of(&radius, "month")->range.from, february);
   assert_int_equal(node_of(&radius, "month")->range.to, february + 59 * day); /* 1 April */
+  assert_int_equal(node_of(&radius, "quarters")->range.from, february);
+  assert_int_equal(node_of(&radius, "quarters")->range.to, february + 120 * day); /* 1 June */
+  assert_int_equal(node_of(&radius, "quarters")->grain, GRAIN_MONTH);
   assert_false(node_of(&radius, "week")->assumed);
   assert_true(node_of(&radius, "late")->assumed); /* nobody said what the view does with dates */
   assert_true(node_of(&radius, "month")->assumed);
