@@ -203,7 +203,7 @@ class Gate:
         self.snapshot()
         reason = self.denied("too-many-dates")[0]
         self.assertIn("has 2", reason["text"])
-        self.assertIn("airflow dags backfill -s 2024-01-11 -e 2024-01-11 sales_daily\n", reason["hint"])
+        self.assertIn("airflow dags backfill -s 2024-01-11 -e 2024-01-11T23:59:59 sales_daily\n", reason["hint"])
         self.pipeline(job="{writes: [sales], names: [sales_daily], schedule: none, per_date: 20s}")
         self.gate(BACKFILL, OK)
 

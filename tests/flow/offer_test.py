@@ -31,7 +31,7 @@ class Offer:
             "#!/bin/sh\n"
             f'"{BINARY}" gate -- airflow "$@" >>gate.txt 2>&1 || exit 9\n'
             "echo \"$@\" >>told\n"
-            f'day() {{ date -d "$1 1 day ago" +%F; }}\ncd /\n{self.update}\n')
+            f'day() {{ date -d "${{1%T*}} 1 day ago" +%F; }}\ncd /\n{self.update}\n')
         tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
         self.env = {"PATH": f"{tool.parent}:{os.environ['PATH']}"}
 
@@ -57,12 +57,12 @@ class Offer:
         self.assertIn(f"tidegate backfill {FILE}", offers)
         then = [line for line in offers if line.startswith("tidegate snapshot")][0].split(" --then ")[1]
         line = then[1:-1].replace("'\\''", "'")
-        self.assertEqual(line, "airflow dags backfill -s {from+1d} -e {to_inclusive+1d} 'sales_daily'")
+        self.assertEqual(line, "airflow dags backfill -s {from+1d} -e {to_inclusive+1d}T23:59:59 'sales_daily'")
         self.tidegate("snapshot", FILE, "--then", line, env=self.env)
         self.assertEqual(self.rows(ALL), self.right)
         self.assertEqual(self.state(), "checked")
         told = (self.folder / "told").read_text().splitlines()
-        self.assertEqual(told[0], "dags backfill -s 2024-01-11 -e 2024-01-11 sales_daily")
+        self.assertEqual(told[0], "dags backfill -s 2024-01-11 -e 2024-01-11T23:59:59 sales_daily")
         self.assertGreater(len(told), 1)
 
     def test_the_shim_lets_nothing_else_through(self):

@@ -75,24 +75,40 @@ static bool find_literals(Arena *arena, const char *text, size_t n, const Trigge
 
 /* ---- what they become -------------------------------------------------------------------------------------------- */
 
+typedef struct Rewriting {
+  Arena *arena;
+  const char *text;
+  size_t n;
+  const Trigger *trigger;
+  Literal literals[MOST_DATES];
+  size_t n_literals;
+} Rewriting;
+
 /* By literal: the name of its place, NULL: it stays. */
 typedef struct Choice {
   const char *names[MOST_DATES];
 } Choice;
 
-static const char *write_line(Arena *arena, const char *text, size_t n, const Literal *literals, size_t n_literals,
-                              const Choice *choice, int shift) {
+/* The last moment of a day, where the command's end would leave out what is due after its midnight. */
+static const char *day_end(const Rewriting *r, const Literal *literal, const char *name) {
+  if (!r->trigger->until_midnight || strcmp(name, "to_inclusive") != 0) return "";
+  return literal->compact ? "T235959" : "T23:59:59";
+}
+
+static const char *write_line(const Rewriting *r, Arena *arena, const Choice *choice, int shift) {
   BUF_SCOPED out = {0};
   size_t at = 0;
-  for (size_t i = 0; i < n_literals; i++) {
-    if (choice->names[i] == NULL) continue;
-    buf_append(&out, text + at, literals[i].at - at);
-    buf_printf(&out, "{%s%s", choice->names[i], literals[i].compact && !literals[i].list ? "_nodash" : "");
+  for (size_t i = 0; i < r->n_literals; i++) {
+    const Literal *literal = &r->literals[i];
+    const char *name = choice->names[i];
+    if (name == NULL) continue;
+    buf_append(&out, r->text + at, literal->at - at);
+    buf_printf(&out, "{%s%s", name, literal->compact && !literal->list ? "_nodash" : "");
     if (shift != 0) buf_printf(&out, "%+dd", -shift);
-    buf_putc(&out, '}');
-    at = literals[i].at + literals[i].n;
+    buf_printf(&out, "}%s", day_end(r, literal, name));
+    at = literal->at + literal->n;
   }
-  buf_append(&out, text + at, n - at);
+  buf_append(&out, r->text + at, r->n - at);
   return arena_strdup(arena, buf_text(&out));
 }
 
@@ -137,15 +153,6 @@ static bool is_same(Arena *arena, const char *line, const Trigger *trigger, cons
   return true;
 }
 
-typedef struct Rewriting {
-  Arena *arena;
-  const char *text;
-  size_t n;
-  const Trigger *trigger;
-  Literal literals[MOST_DATES];
-  size_t n_literals;
-} Rewriting;
-
 /* Over ends of months and years, and over one day. */
 static bool is_right(const Rewriting *r, const Choice *choice, bool one_date) {
   static const char *const ranges[][2] = {{"2031-02-26", "2031-03-02"},
@@ -153,7 +160,7 @@ static bool is_right(const Rewriting *r, const Choice *choice, bool one_date) {
                                           {"2032-02-29", "2032-02-29"},
                                           {"2030-11-01", "2030-11-01"}};
   ARENA_SCOPED arena = {0};
-  const char *line = write_line(&arena, r->text, r->n, r->literals, r->n_literals, choice, 0);
+  const char *line = write_line(r, &arena, choice, 0);
   for (size_t i = one_date ? 2 : 0; i < sizeof ranges / sizeof *ranges; i++)
     if (!is_same(&arena, line, r->trigger, ranges[i][0], ranges[i][1])) return false;
   return true;
@@ -237,5 +244,5 @@ const char *offer_line(Arena *arena, const char *text, size_t n, const TriggerRe
   for (size_t i = 0; found && i < r.n_literals; i++)
     if (shift != 0 && r.literals[i].list && choice.names[i] != NULL)
       *ret_why = "it lists dates that are not those of the rows";
-  return *ret_why != NULL ? NULL : write_line(arena, r.text, n, r.literals, r.n_literals, &choice, shift);
+  return *ret_why != NULL ? NULL : write_line(&r, arena, &choice, shift);
 }

@@ -80,6 +80,7 @@ static _Noreturn void answer(int to, const char *text, size_t n, const TriggerOw
   for (size_t i = 0; i < report.n; i++) {
     const Trigger *item = &report.items[i];
     buf_putc(&out, item->sure ? 'y' : 'n');
+    buf_putc(&out, item->until_midnight ? 'y' : 'n');
     const char *const fields[] = {item->system, item->target, item->from, item->to, item->danger, item->why};
     for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) put_field(&out, fields[k]);
   }
@@ -105,6 +106,7 @@ static TriggerReport read_answer(Arena *arena, const char *text, size_t n) {
   ret.why = take_field(&at);
   while (at < end) {
     Trigger item = {.sure = *at++ == 'y'};
+    item.until_midnight = *at++ == 'y';
     const char **const fields[] = {&item.system, &item.target, &item.from, &item.to, &item.danger, &item.why};
     for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) *fields[k] = take_field(&at);
     items = arena_grow(arena, items, ret.n, sizeof *items);

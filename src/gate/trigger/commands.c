@@ -75,6 +75,7 @@ static void judge_entry(Finder *f, const CommandEntry *entry, const char *system
                                                  : arena_strdup(f->arena, buf_text(&r.target)),
                    .from = r.span.from,
                    .to = r.span.to,
+                   .until_midnight = r.until_midnight,
                    .danger = r.danger.len == 0 ? NULL : arena_strdup(f->arena, buf_text(&r.danger)),
                    .why = sure ? NULL : why};
   if ((entry->traits & NAMED) != 0 && !r.span.any && r.danger.len == 0 && found.target != NULL &&

@@ -22,8 +22,9 @@ typedef struct CommandReading {
   Buf target, danger;
   const char *instead; /* what names the target better than the operands and other flags do; NULL: nothing */
   bool target_unknown, dry, restates;
-  bool unclear; /* a word that may be any flag */
-  bool hinted;  /* a parameter's name says that it may rewrite past dates */
+  bool unclear;        /* a word that may be any flag */
+  bool until_midnight; /* Trigger.until_midnight */
+  bool hinted;         /* a parameter's name says that it may rewrite past dates */
   size_t operand;
 } CommandReading;
 

@@ -174,9 +174,16 @@ static void take_table(CommandReading *r, const char *value) {
     take_date(r, 'o', arena_strndup(r->f->arena, partition + 1, 8));
 }
 
+static void take_until(CommandReading *r, const char *value) {
+  take_date(r, 't', value);
+  r->until_midnight = strlen(value) <= 10; /* no time behind the date */
+}
+
 static void take_flag(CommandReading *r, const Flag *flag, const char *word, const char *value) {
   if (role_is(flag, "from") || role_is(flag, "to") || role_is(flag, "on"))
     take_date(r, *flag->role, value == NULL ? "\1" : value);
+  else if (role_is(flag, "until"))
+    take_until(r, value == NULL ? "\1" : value);
   else if (role_is(flag, "target") && value != NULL)
     take_target(r, value);
   else if (role_is(flag, "instead") && value != NULL)

@@ -18,6 +18,8 @@ typedef struct Trigger {
   const char *system;    /* "airflow2", "dbt"; "?" when it is not known which */
   const char *target;    /* the DAG, job, model or table as the command names it; several with blanks between */
   const char *from, *to; /* YYYY-MM-DD, both included, whatever the tool means by its end */
+  bool until_midnight;   /* the command's end is an instant, and given as `to` alone: what is due later on that day is
+                            left out */
   const char *danger;    /* flags that do more than write the range, and what; NULL: none */
   const char *why;       /* for what is not sure */
 } Trigger;

@@ -44,17 +44,18 @@ static void every_tool_gets_its_own_places(void **state) {
   (void)state;
   static const Row rows[] = {
       {"airflow dags backfill -s 2024-01-01 -e 2024-01-31 sales",
-       "airflow dags backfill -s {from} -e {to_inclusive} sales"},
+       "airflow dags backfill -s {from} -e {to_inclusive}T23:59:59 sales"},
       {"airflow backfill create --dag-id d --from-date 2024-01-01T00:00:00Z --to-date 2024-01-31",
-       "airflow backfill create --dag-id d --from-date {from}T00:00:00Z --to-date {to_inclusive}"},
-      {"airflow backfill -s 2024-01-01 -e 2024-01-31 d", "airflow backfill -s {from} -e {to_inclusive} d"},
-      {"airflow tasks clear -y -s 2024-01-05 -e 2024-01-05 d", "airflow tasks clear -y -s {from} -e {to_inclusive} d"},
+       "airflow backfill create --dag-id d --from-date {from}T00:00:00Z --to-date {to_inclusive}T23:59:59"},
+      {"airflow backfill -s 2024-01-01 -e 2024-01-31 d", "airflow backfill -s {from} -e {to_inclusive}T23:59:59 d"},
+      {"airflow tasks clear -y -s 2024-01-05 -e 2024-01-05 d",
+       "airflow tasks clear -y -s {from} -e {to_inclusive}T23:59:59 d"},
       {"airflow dags trigger -e 2024-01-05 d", "airflow dags trigger -e {date} d"},
       {"airflow tasks run d t 2024-01-05", "airflow tasks run d t {date}"},
       {"airflow dags trigger d --conf '{\"start_date\": \"2024-01-01\", \"end_date\": \"2024-01-31\"}'",
        "airflow dags trigger d --conf '{\"start_date\": \"{from}\", \"end_date\": \"{to_inclusive}\"}'"},
       {"airflowctl backfill create --dag-id d --from-date 2024-01-01 --to-date 2024-01-31",
-       "airflowctl backfill create --dag-id d --from-date {from} --to-date {to_inclusive}"},
+       "airflowctl backfill create --dag-id d --from-date {from} --to-date {to_inclusive}T23:59:59"},
       {"dbt run -s a b --event-time-start 2024-01-01 --event-time-end 2024-02-01",
        "dbt run -s a b --event-time-start {from} --event-time-end {to}"},
       {"dbt run --event-time-start 2024-01-01T06:00:00 --event-time-end 2024-01-02T06:00:00",
@@ -81,7 +82,7 @@ static void every_tool_gets_its_own_places(void **state) {
       {"pyflyte backfill -p a -d b --from-date 2024-01-01 --to-date 2024-01-31 daily",
        "pyflyte backfill -p a -d b --from-date {from} --to-date {to_inclusive} daily"},
       {"airflow dags backfill -s 20240101 -e 20240131 d",
-       "airflow dags backfill -s {from_nodash} -e {to_inclusive_nodash} d"},
+       "airflow dags backfill -s {from_nodash} -e {to_inclusive_nodash}T235959 d"},
       {"psql -c \"DELETE FROM sales WHERE day >= '2024-01-01' AND day < '2024-02-01'\"",
        "psql -c \"DELETE FROM sales WHERE day >= '{from}' AND day < '{to}'\""},
       {"curl -d '{\"dag_id\":\"d\",\"from_date\":\"2024-01-01\",\"to_date\":\"2024-01-31\"}' http://a/api/v2/backfills",
@@ -94,15 +95,15 @@ static void every_tool_gets_its_own_places(void **state) {
 static void the_rest_of_the_line_stays(void **state) {
   (void)state;
   static const Row rows[] = {{"S=2024-01-01; airflow dags backfill -s $S -e \"2024-01-31\" d",
-                              "S={from}; airflow dags backfill -s $S -e \"{to_inclusive}\" d"},
+                              "S={from}; airflow dags backfill -s $S -e \"{to_inclusive}T23:59:59\" d"},
                              {"ssh prod \"airflow dags backfill -s 2024-01-01 -e 2024-01-31 'd'\"",
-                              "ssh prod \"airflow dags backfill -s {from} -e {to_inclusive} 'd'\""},
+                              "ssh prod \"airflow dags backfill -s {from} -e {to_inclusive}T23:59:59 'd'\""},
                              {"bash <<'EOF'\nairflow dags backfill \\\n -s 2024-01-01 -e 2024-01-31 d\nEOF",
-                              "bash <<'EOF'\nairflow dags backfill \\\n -s {from} -e {to_inclusive} d\nEOF"},
+                              "bash <<'EOF'\nairflow dags backfill \\\n -s {from} -e {to_inclusive}T23:59:59 d\nEOF"},
                              {"airflow dags backfill -e 2024-01-02 -s 2024-01-01 -e 2024-03-31 d",
-                              "airflow dags backfill -e 2024-01-02 -s {from} -e {to_inclusive} d"},
+                              "airflow dags backfill -e 2024-01-02 -s {from} -e {to_inclusive}T23:59:59 d"},
                              {"airflow dags backfill -s '2024-01-01' -e '2024-01-31' d >/tmp/log.20240131x",
-                              "airflow dags backfill -s '{from}' -e '{to_inclusive}' d >/tmp/log.20240131x"}};
+                              "airflow dags backfill -s '{from}' -e '{to_inclusive}T23:59:59' d >/tmp/log.20240131x"}};
   CHECK(rows, 0);
 }
 
@@ -125,7 +126,7 @@ static void what_cannot_be_replaced_surely_is_left(void **state) {
 static void dates_that_are_not_those_of_the_rows(void **state) {
   (void)state;
   static const Row rows[] = {{"airflow dags backfill -s 2024-01-02 -e 2024-02-01 d",
-                              "airflow dags backfill -s {from+1d} -e {to_inclusive+1d} d"},
+                              "airflow dags backfill -s {from+1d} -e {to_inclusive+1d}T23:59:59 d"},
                              {"airflow tasks run d t 20240105", "airflow tasks run d t {date_nodash+1d}"},
                              {"dagster job backfill -j d --partitions 2024-01-01,2024-01-02", NULL}};
   CHECK(rows, -1);
@@ -314,7 +315,7 @@ static void what_is_to_be_typed(void **state) {
   assert_string_equal(offer.backfill, "tidegate backfill sales-2024-01-01-2024-01-31.backfill.yaml");
   assert_string_equal(offer.snapshot,
                       "tidegate snapshot sales-2024-01-01-2024-01-31.backfill.yaml --then 'airflow dags backfill -s "
-                      "'\\''{from}'\\'' -e {to_inclusive} sales'");
+                      "'\\''{from}'\\'' -e {to_inclusive}T23:59:59 sales'");
   offer = draft(&arena, "airflow dags backfill -s 2024-01-01 -e 2024-01-31 d", "../e il", NULL);
   assert_string_equal(offer.path, "_._e_il-2024-01-01-2024-01-31.backfill.yaml");
 }
