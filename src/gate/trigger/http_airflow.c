@@ -148,6 +148,13 @@ static bool only_note(const HttpRequest *r) {
          doc_get(r->json, "dry_run") == NULL;
 }
 
+/* The end of a backfill or a clear is an instant, as the command line's is. */
+static bool until_midnight(const HttpRequest *r, Act act) {
+  if (r->json == NULL || (act != RANGE && act != CLEAR)) return false;
+  size_t n = strlen(doc_text(r->json, act == RANGE ? "to_date" : "end_date", ""));
+  return n > 0 && n <= 10;
+}
+
 static void add(const HttpRequest *r, const char *system, const char *target, Act act, const char *why) {
   DateSpan span = {0};
   /* The dates of a run by hand are where its DAG looks for them; what a backfill hands to its runs is no range of it.
@@ -158,6 +165,7 @@ static void add(const HttpRequest *r, const char *system, const char *target, Ac
                              .target = target,
                              .from = span.from,
                              .to = span.to,
+                             .until_midnight = until_midnight(r, act),
                              .danger = danger(r, act),
                              .why = why});
 }

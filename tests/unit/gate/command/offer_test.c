@@ -86,8 +86,18 @@ static void every_tool_gets_its_own_places(void **state) {
       {"psql -c \"DELETE FROM sales WHERE day >= '2024-01-01' AND day < '2024-02-01'\"",
        "psql -c \"DELETE FROM sales WHERE day >= '{from}' AND day < '{to}'\""},
       {"curl -d '{\"dag_id\":\"d\",\"from_date\":\"2024-01-01\",\"to_date\":\"2024-01-31\"}' http://a/api/v2/backfills",
-       "curl -d '{\"dag_id\":\"d\",\"from_date\":\"{from}\",\"to_date\":\"{to_inclusive}\"}' "
-       "http://a/api/v2/backfills"}};
+       "curl -d '{\"dag_id\":\"d\",\"from_date\":\"{from}\",\"to_date\":\"{to_inclusive}T23:59:59\"}' "
+       "http://a/api/v2/backfills"},
+      {"curl -d '{\"dag_id\":\"d\",\"from_date\":\"2024-01-01\",\"to_date\":\"2024-01-31T06:00:00Z\"}' "
+       "http://a/api/v2/backfills",
+       "curl -d '{\"dag_id\":\"d\",\"from_date\":\"{from}\",\"to_date\":\"{to_inclusive}T06:00:00Z\"}' "
+       "http://a/api/v2/backfills"},
+      {"curl -d '{\"dry_run\":false,\"start_date\":\"2024-01-01\",\"end_date\":\"2024-01-31\"}' "
+       "http://a/api/v2/dags/d/clearTaskInstances",
+       "curl -d '{\"dry_run\":false,\"start_date\":\"{from}\",\"end_date\":\"{to_inclusive}T23:59:59\"}' "
+       "http://a/api/v2/dags/d/clearTaskInstances"},
+      {"airflow dags clear --partition-date-start 2024-01-01 --partition-date-end 2024-01-31 d",
+       "airflow dags clear --partition-date-start {from} --partition-date-end {to_inclusive}T23:59:59 d"}};
   CHECK(rows, 0);
 }
 
