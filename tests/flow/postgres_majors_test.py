@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 import harness
-from harness import DATABASE
+from harness import DATABASE, USAGE
 from postgres_tables_test import Scene
 
 MAJOR = int(os.environ["TIDEGATE_POSTGRES_MAJOR"])
@@ -61,15 +61,16 @@ class Majors(Scene):
         (self.folder / "tidegate.yaml").write_text("budget: {workers: 2, duty: 100 %}\n")
         self.there_and_back(self.spec("target: fact" + SPEC), NOW.format("fact", "true"), self.right("fact"))
 
-    def least(self):
+    def least(self, target="fact"):
         """A role with what `doctor --grant` prints and no more; from 16 on its own word on inheritance is not asked."""
         role = f"least_{MAJOR}"
         self.sql(f"CREATE ROLE {role} LOGIN {'NOINHERIT' if MAJOR >= 16 else ''}")
         self.addCleanup(self.cluster.run, f"DROP ROLE {role}")  # after its database
-        grants = self.tidegate("doctor", "--grant", role, "--publish", "fact", "--database", self.named).out
+        grants = self.tidegate("doctor", "--grant", role, "--publish", target, "--database", self.named).out
         subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", self.database], input=grants, text=True, check=True)
         self.sql(f"GRANT SELECT ON raw TO {role}")
         self.named = self.named.replace("user=postgres", f"user={role}")
+        return role
 
     def test_with_the_least_rights(self):
         self.least()
@@ -84,6 +85,21 @@ class Majors(Scene):
         self.sql(re.search("have a DBA run (GRANT [^;]*);", told)[1])
         self.tidegate("cascade", "--yes", spec)
         self.assertEqual(self.value("SELECT sum(n) FROM moods WHERE m = 'high'"), 124)
+
+    def test_a_member_of_the_owner_exchanges_partitions_and_what_it_lacks_is_said(self):
+        role, owner = self.least("part"), f"owner_{MAJOR}"
+        self.sql(f"CREATE ROLE {owner}; GRANT {owner} TO {role}; GRANT SELECT ON raw TO {owner};" +
+                 "".join(f"ALTER TABLE {table} OWNER TO {owner};" for table in ("part", "part_1", "part_2")))
+        self.addCleanup(self.cluster.run, f"DROP ROLE {owner}")
+        spec = self.spec("target: part\npublish: exchange" + SPEC)
+        if MAJOR >= 16:
+            self.sql(f"GRANT {owner} TO {role} WITH INHERIT TRUE, SET FALSE")
+            self.assertIn("SET FALSE", self.plan(spec, code=USAGE).err)
+            self.sql(f"GRANT {owner} TO {role} WITH SET TRUE")
+        for right in ("CREATE ON SCHEMA public", "USAGE, CREATE ON SCHEMA tidegate")[MAJOR < 15:]:  # public was everybody's
+            told = self.plan(spec, code=USAGE).err
+            self.sql(re.search(f"GRANT {right} TO .*", told)[0])
+        self.there_and_back(spec, NOW.format("part", "true"), self.right("part"))
 
     @unittest.skipIf(MAJOR < 17, "transaction_timeout came with 17")
     def test_a_transaction_may_take_what_the_budget_allows(self):

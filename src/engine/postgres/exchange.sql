@@ -19,6 +19,8 @@ SELECT CASE
     THEN 'it has an identity column'
   WHEN c.relrowsecurity THEN 'it has row security'
   WHEN NOT pg_has_role(c.relowner, 'USAGE') THEN 'this role does not own it, and only its owner exchanges partitions'
+  WHEN CASE WHEN current_setting('server_version_num')::int >= 160000 THEN NOT pg_has_role(c.relowner, 'SET') END
+    THEN 'this role is a member of its owner WITH SET FALSE, so it makes no tables that belong to the owner'
 END
 FROM pg_class AS c LEFT JOIN pg_partitioned_table AS p ON p.partrelid = c.oid
 LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0] AND a.attname = $2
@@ -49,8 +51,11 @@ SELECT format('%I.%I', n.nspname, c.relname), n.nspname, c.relname, b.bounds[1],
     WHEN EXISTS (SELECT 1 FROM pg_depend AS x JOIN pg_rewrite AS w ON w.oid = x.objid JOIN pg_class AS v ON v.oid = w.ev_class
       WHERE x.refclassid = 'pg_class'::regclass AND x.refobjid = c.oid AND x.classid = 'pg_rewrite'::regclass
       AND v.relnamespace <> coalesce(to_regnamespace(quote_ident($2))::oid, 0)) THEN 'is read by a view directly'
+    WHEN NOT has_schema_privilege(n.oid, 'CREATE')
+      THEN format('is in a schema in which this role may not make tables: GRANT CREATE ON SCHEMA %I TO %I', n.nspname, current_user)
     WHEN to_regnamespace(quote_ident($2)) IS NOT NULL AND NOT has_schema_privilege(c.relowner, $2, 'CREATE, USAGE')
-      THEN 'has an owner who may not make tables in the schema of the ledger'
+      THEN format('has an owner who may not make tables in the schema of the ledger: GRANT USAGE, CREATE ON SCHEMA %I TO %I',
+        $2, pg_get_userbyid(c.relowner))
   END, greatest(c.reltuples, 0)::int8, array_to_string(c.reloptions, ', '), quote_ident(s.spcname),
   obj_description(c.oid, 'pg_class'), quote_ident(pg_get_userbyid(c.relowner))
 FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid JOIN pg_class AS t ON t.oid = i.inhparent

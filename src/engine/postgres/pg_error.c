@@ -50,7 +50,9 @@ static bool fail_lost(PgEngine *engine, const PGresult *result, const char *doin
 static void add_hint(const char *sqlstate, const PGresult *result, Error *err) {
   const char *hint = field(result, PG_DIAG_MESSAGE_HINT);
   if (strcmp(sqlstate, "42501") == 0)
-    error_hint(err, "have an owner of the database grant what is missing: tidegate doctor --grant ROLE prints it");
+    error_hint(err,
+               "have an owner of the database grant what is missing: tidegate doctor --grant ROLE prints it, with "
+               "--publish also what a swap needs");
   else if (strcmp(sqlstate, "25006") == 0)
     error_hint(err, "connect to the primary server, as a role that may write");
   else if (starts(sqlstate, "42") && *hint != '\0')
