@@ -6,7 +6,8 @@
 SELECT c.relkind = 'm', c.oid::regclass::text, c.relispopulated AND EXISTS (SELECT FROM pg_index AS x
   WHERE x.indrelid = c.oid AND x.indisunique AND x.indisvalid AND x.indimmediate AND x.indpred IS NULL AND x.indexprs IS NULL),
   CASE WHEN pg_has_role(c.relowner, 'USAGE') THEN NULL
-    WHEN current_setting('server_version_num')::int < 170000 THEN format('GRANT %I TO %I', pg_get_userbyid(c.relowner), current_user)
+    WHEN current_setting('server_version_num')::int < 170000 THEN format('GRANT %I TO %I%s', pg_get_userbyid(c.relowner), current_user,
+      CASE WHEN current_setting('server_version_num')::int >= 160000 THEN ' WITH INHERIT TRUE' END)
     WHEN NOT has_table_privilege(c.oid, 'MAINTAIN') THEN format('GRANT MAINTAIN ON %s TO %I', c.oid::regclass, current_user) END
 FROM pg_class AS c WHERE c.oid = to_regclass($1)
 
