@@ -4,17 +4,23 @@
 
 #include "gate/trigger/shell_run_int.h"
 
-/* What the shell does by itself, and what the programs print that feed a shell. */
+/* What the shell does by itself. */
 
 /* x[1]=VALUE: the array with one element more or another. */
 static ShellFields with_element(ShellRun *run, const ShellVariable *before, const char *index, const char *value) {
   ShellFields ret = {0}, old = {0};
   if (before != NULL && before->n > 0) old = before->choices[run->choice < before->n ? run->choice : before->n - 1];
   size_t i = strtoul(index, NULL, 10), digits = strspn(index, "0123456789");
-  bool known = digits > 0 && index[digits] == ']' && index[digits + 1] == '=' && i <= old.n && !old.keyed;
+  bool known = digits > 0 && index[digits] == ']' && index[digits + 1] == '=' && i <= old.n && old.keys == NULL;
+  size_t n = strcspn(index, "]"); /* a variable's name may be a number of an array without keys */
+  if (old.keys != NULL && strchr(index, SHELL_UNKNOWN) == NULL && index[n] == ']' &&
+      shell_find(run, index, n) == NULL) {
+    for (size_t k = 0; k < old.n; k++) shell_add_keyed(run, &ret, old.keys[k], old.items[k]);
+    shell_add_keyed(run, &ret, arena_strndup(run->arena, index, n), value);
+    return ret;
+  }
   if (!known) {
-    shell_add_field(run, &ret, "\1");
-    ret.keyed = true;
+    shell_add_keyed(run, &ret, "\1", "\1");
     return ret;
   }
   shell_spend(run, old.n * sizeof *old.items);
@@ -23,10 +29,24 @@ static ShellFields with_element(ShellRun *run, const ShellVariable *before, cons
   return ret;
 }
 
-void shell_assign(ShellRun *run, const ShellWord *word) {
+static const char **unknown_places(ShellRun *run, size_t n) {
+  const char **keys = arena_array(run->arena, n + 1, sizeof *keys);
+  for (size_t i = 0; i < n; i++) keys[i] = "\1";
+  return keys;
+}
+
+/* a[$(…)] as a value is there to be run by arithmetic, by test -v, by printf -v. */
+static void run_subscript(ShellRun *run, const char *value) {
+  const char *index = strstr(value, "[$(");
+  if (index == NULL) index = strstr(value, "[`");
+  if (index != NULL) shell_run_text(run, arena_printf(run->arena, ": \"%s\"", index + 1), (ShellInput){0});
+}
+
+void shell_assign(ShellRun *run, const ShellWord *word, bool own, bool refers) {
   ShellFields value = {0};
   const char *text = shell_expand_text(run, word), *equals = strchr(text, '=');
   if (equals == NULL || equals == text) {
+    if (own && *text != '-' && equals == NULL) shell_hide(run, text, strlen(text));
     for (size_t i = 0; i < word->n_items; i++) shell_touch(run, &word->items[i]);
     return;
   }
@@ -38,8 +58,9 @@ void shell_assign(ShellRun *run, const ShellWord *word) {
     for (size_t i = 0; i < value.n; i++) {
       const char *key = strstr(value.items[i], "]="); /* [key]=value; the [ counts as a pattern */
       if (key == NULL || (*value.items[i] != '[' && *value.items[i] != SHELL_UNKNOWN)) continue;
+      if (value.keys == NULL) value.keys = unknown_places(run, value.n);
+      value.keys[i] = arena_strndup(run->arena, value.items[i] + 1, (size_t)(key - value.items[i] - 1));
       value.items[i] = key + 2;
-      value.keyed = true;
     }
   } else if (text[n] == '[') {
     value = with_element(run, shell_find(run, text, n), text + n + 1, equals + 1);
@@ -50,9 +71,14 @@ void shell_assign(ShellRun *run, const ShellWord *word) {
   if (more && before == NULL) value = (ShellFields){0}, shell_add_field(run, &value, "\1");
   if (more && before != NULL && before->n > 0) {
     const ShellFields *old = &before->choices[run->choice < before->n ? run->choice : before->n - 1];
-    ShellFields sum = {.keyed = old->keyed};
+    ShellFields sum = {0};
     shell_spend(run, old->n * sizeof *old->items);
     for (size_t i = 0; i < old->n; i++) shell_add_field(run, &sum, old->items[i]);
+    if (old->keys != NULL || value.keys != NULL) {
+      sum.keys = unknown_places(run, old->n + value.n);
+      for (size_t i = 0; old->keys != NULL && i < old->n; i++) sum.keys[i] = old->keys[i];
+      for (size_t i = 0; value.keys != NULL && i < value.n; i++) sum.keys[old->n + i] = value.keys[i];
+    }
     if (word->is_array)
       for (size_t i = 0; i < value.n; i++) shell_add_field(run, &sum, value.items[i]);
     else if (sum.n == 0)
@@ -63,7 +89,12 @@ void shell_assign(ShellRun *run, const ShellWord *word) {
     }
     value = sum;
   }
-  shell_set(run, text, n, value);
+  run_subscript(run, equals + 1);
+  if (own) shell_hide(run, text, n);
+  if (refers)
+    shell_refer(run, text, n, strchr(equals + 1, SHELL_UNKNOWN) == NULL ? equals + 1 : NULL);
+  else
+    shell_set(run, text, n, value);
 }
 
 void shell_run_setting(ShellRun *run, const char *setting) {
@@ -151,8 +182,18 @@ static void take_input(ShellRun *run, const ShellCommand *c, bool lines) {
 }
 
 static void unset(ShellRun *run, const ShellCommand *c) {
-  for (size_t i = 1; i < c->n; i++)
-    if (*c->argv[i] != '-') shell_set(run, c->argv[i], strlen(c->argv[i]), (ShellFields){0});
+  bool functions = c->n > 1 && strcmp(c->argv[1], "-f") == 0, references = c->n > 1 && strcmp(c->argv[1], "-n") == 0;
+  for (size_t i = 1; i < c->n; i++) {
+    const char *name = c->argv[i], *index = strchr(name, '[');
+    if (functions)
+      shell_name(run, &run->functions, (ShellNamed){.name = name, .perhaps = run->branching});
+    else if (references && *name != '-')
+      shell_refer(run, name, strlen(name), NULL);
+    else if (index != NULL)
+      shell_forget(run, arena_strndup(run->arena, name, (size_t)(index - name)));
+    else if (*name != '-')
+      shell_set(run, name, strlen(name), (ShellFields){0});
+  }
 }
 
 static void alias(ShellRun *run, const ShellCommand *c) {
@@ -173,10 +214,16 @@ static void set(ShellRun *run, const ShellCommand *c) {
   run->has_arguments = true;
 }
 
-static void shift(ShellRun *run) {
-  if (run->arguments.n == 0) return;
-  run->arguments.items++;
-  run->arguments.n--;
+static void shift(ShellRun *run, const ShellCommand *c) {
+  const char *by = c->n > 1 ? c->argv[1] : "1";
+  size_t n = strtoul(by, NULL, 10);
+  if (by[strspn(by, "0123456789")] != '\0') {
+    run->arguments.n = 0;
+    run->has_arguments = false;
+  } else if (n <= run->arguments.n) {
+    run->arguments.items += n;
+    run->arguments.n -= n;
+  }
 }
 
 /* `.` and source. */
@@ -217,168 +264,8 @@ bool shell_builtin(ShellRun *run, const ShellCommand *c) {
   else if (strcmp(name, "set") == 0)
     set(run, c);
   else if (strcmp(name, "shift") == 0)
-    shift(run);
+    shift(run, c);
   else
     return false;
   return true;
-}
-
-/* ---- what is printed --------------------------------------------------------------------------------------------- */
-
-static void put_escape(Buf *out, const char **at) {
-  static const char names[] = "abefnrtv\\", values[] = "\a\b\033\f\n\r\t\v\\";
-  const char *name = **at == '\0' ? NULL : strchr(names, **at);
-  if (name != NULL) {
-    buf_putc(out, values[name - names]);
-    (*at)++;
-  } else if (**at == 'x' || isdigit((unsigned char)**at)) {
-    bool hex = **at == 'x';
-    int value = 0, most = hex ? 2 : 4;
-    if (hex) (*at)++;
-    for (int i = 0; i < most && (hex ? isxdigit((unsigned char)**at) : **at >= '0' && **at <= '7'); i++, (*at)++) {
-      int digit = isdigit((unsigned char)**at) ? **at - '0' : tolower((unsigned char)**at) - 'a' + 10;
-      value = value * (hex ? 16 : 8) + digit;
-    }
-    buf_putc(out, (char)value);
-  } else {
-    buf_putc(out, '\\');
-  }
-}
-
-static void put_escaped(Buf *out, const char *text) {
-  while (*text != '\0') {
-    if (*text == '\\') {
-      text++;
-      put_escape(out, &text);
-    } else {
-      buf_putc(out, *text++);
-    }
-  }
-}
-
-static void echo(const ShellCommand *c, Buf *out) {
-  size_t i = 1;
-  bool line = true, escapes = false;
-  for (; i < c->n && *c->argv[i] == '-' && c->argv[i][1] != '\0' &&
-         strspn(c->argv[i] + 1, "neE") == strlen(c->argv[i] + 1);
-       i++) {
-    if (strchr(c->argv[i], 'n') != NULL) line = false;
-    if (strchr(c->argv[i], 'e') != NULL) escapes = true;
-  }
-  for (size_t k = i; k < c->n; k++) {
-    if (k > i) buf_putc(out, ' ');
-    escapes ? put_escaped(out, c->argv[k]) : buf_puts(out, c->argv[k]);
-  }
-  if (line) buf_putc(out, '\n');
-}
-
-/* One pass over the format, from the argument *i on. */
-static void print_once(const ShellCommand *c, const char *format, size_t *i, Buf *out) {
-  for (const char *at = format; *at != '\0';) {
-    if (*at == '\\') {
-      at++;
-      put_escape(out, &at);
-    } else if (*at == '%' && at[1] == '%') {
-      buf_putc(out, '%');
-      at += 2;
-    } else if (*at == '%') {
-      at += 1 + strspn(at + 1, "-+ #0123456789.*");
-      const char *value = *i < c->n ? c->argv[*i] : "";
-      (*i)++;
-      if (*at == 's' || *at == 'd' || *at == 'i')
-        buf_puts(out, value);
-      else if (*at == 'b')
-        put_escaped(out, value);
-      else
-        buf_putc(out, SHELL_UNKNOWN);
-      if (*at != '\0') at++;
-    } else {
-      buf_putc(out, *at++);
-    }
-  }
-}
-
-static void print(const ShellCommand *c, Buf *out) {
-  size_t i = 1;
-  if (i < c->n && strcmp(c->argv[i], "--") == 0) i++;
-  if (i + 2 < c->n && strcmp(c->argv[i], "-v") == 0) i += 2;
-  if (i >= c->n) return;
-  const char *format = c->argv[i++];
-  size_t before;
-  do {
-    before = i;
-    print_once(c, format, &i, out);
-  } while (i < c->n && i > before);
-}
-
-/* printf -v NAME */
-static void print_into(ShellRun *run, const ShellCommand *c) {
-  ShellFields value = {0};
-  BUF_SCOPED text = {0};
-  print(c, &text);
-  shell_add_field(run, &value, arena_strdup(run->arena, buf_text(&text)));
-  shell_set(run, c->argv[2], strlen(c->argv[2]), value);
-}
-
-/* Several files or options that change the text cannot be told. */
-static void cat(ShellRun *run, const ShellCommand *c, bool only_input, ShellOutput *out) {
-  bool any = false;
-  for (size_t i = 1; i < c->n; i++) {
-    bool option = *c->argv[i] == '-' && c->argv[i][1] != '\0';
-    if (option && strcmp(c->argv[i], "-u") != 0 && strcmp(c->argv[i], "--") != 0 && strcmp(c->argv[i], "-a") != 0)
-      out->unknown = true;
-    if (option || only_input) continue;
-    const char *text = strcmp(c->argv[i], "-") == 0 ? c->input.text : shell_run_file(run, c->argv[i]);
-    any = true;
-    if (text == NULL)
-      out->unknown = true, out->file = c->argv[i];
-    else
-      buf_puts(&out->text, text);
-  }
-  if (any) return;
-  if (c->input.text != NULL)
-    buf_puts(&out->text, c->input.text);
-  else
-    out->unknown = true;
-}
-
-static void tee(ShellRun *run, const ShellCommand *c, ShellOutput *out) {
-  cat(run, c, true, out);
-  for (size_t i = 1; i < c->n; i++)
-    if (*c->argv[i] != '-') shell_write_file(run, c->argv[i], out);
-}
-
-static bool is_one(const char *name, const char *const *names, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(name, names[i]) == 0) return true;
-  return false;
-}
-
-void shell_print(ShellRun *run, const ShellCommand *c, ShellOutput *out) {
-  static const char *const silent[] = {":",     "true",  "false", "cd",     "eval", "trap",  "alias",
-                                       "read",  "unset", "set",   "shift",  "test", "[",     "sleep",
-                                       "mkdir", "rm",    "touch", "export", "exit", "return"};
-  /* What these print may be any code. */
-  static const char *const makers[] = {"base64", "base32", "basenc", "xxd",      "openssl", "gpg", "gunzip", "zcat",
-                                       "bzcat",  "xzcat",  "unzstd", "uudecode", "rev",     "tr",  "curl",   "wget"};
-  const char *name = c->argv[0];
-  if (strcmp(name, "echo") == 0)
-    echo(c, &out->text);
-  else if (strcmp(name, "printf") == 0 && c->n > 3 && strcmp(c->argv[1], "-v") == 0)
-    print_into(run, c);
-  else if (strcmp(name, "printf") == 0)
-    print(c, &out->text);
-  else if (strcmp(name, "cat") == 0)
-    cat(run, c, false, out);
-  else if (strcmp(name, "tee") == 0)
-    tee(run, c, out);
-  else if ((strcmp(name, "which") == 0 && c->n == 2) ||
-           (c->n == 3 && ((strcmp(name, "command") == 0 && strcmp(c->argv[1], "-v") == 0) ||
-                          (strcmp(name, "type") == 0 && strcasecmp(c->argv[1], "-p") == 0))))
-    buf_puts(&out->text, c->argv[c->n - 1]); /* its folder does not matter */
-  else if (is_one(name, makers, sizeof makers / sizeof *makers))
-    out->unknown = out->made = true;
-  else {
-    out->unknown |= !is_one(name, silent, sizeof silent / sizeof *silent);
-  }
 }

@@ -15,76 +15,6 @@ void shell_add_field(ShellRun *run, ShellFields *fields, const char *text) {
   fields->items[fields->n++] = text;
 }
 
-/* ---- variables --------------------------------------------------------------------------------------------------- */
-
-size_t shell_chain(const char *name, size_t n) {
-  unsigned hash = 0;
-  for (size_t i = 0; i < n; i++) hash = hash * 31 + (unsigned char)name[i];
-  return hash % SHELL_CHAINS;
-}
-
-ShellVariable *shell_find(ShellRun *run, const char *name, size_t n) {
-  for (size_t i = run->chains[shell_chain(name, n)]; i > 0; i = run->variables[i - 1].next) {
-    ShellVariable *found = &run->variables[i - 1];
-    if (strncmp(found->name, name, n) == 0 && found->name[n] == '\0') return found;
-  }
-  return NULL;
-}
-
-static bool same(const ShellFields *a, const ShellFields *b) {
-  if (a->n != b->n) return false;
-  for (size_t i = 0; i < a->n; i++)
-    if (strcmp(a->items[i], b->items[i]) != 0) return false;
-  return true;
-}
-
-void shell_set(ShellRun *run, const char *name, size_t n, ShellFields value) {
-  ShellVariable *found = shell_find(run, name, n);
-  if (found == NULL && run->n_variables == SHELL_MAX_NAMES) {
-    shell_doubt(run, "the text has more variables than are followed");
-    return;
-  }
-  if (found == NULL) {
-    run->variables = arena_grow(run->arena, run->variables, run->n_variables, sizeof *run->variables);
-    found = &run->variables[run->n_variables++];
-    size_t *chain = &run->chains[shell_chain(name, n)];
-    *found = (ShellVariable){.name = arena_strndup(run->arena, name, n), .next = *chain};
-    *chain = run->n_variables;
-  }
-  if (!run->branching) found->n = 0;
-  for (size_t i = 0; i < found->n; i++)
-    if (same(&found->choices[i], &value)) return;
-  if (found->n == SHELL_CHOICES) {
-    shell_doubt(run, "a variable has more values than are followed");
-    return;
-  }
-  found->choices[found->n++] = value;
-}
-
-void shell_forget(ShellRun *run, const char *name) {
-  ShellFields value = {0};
-  shell_add_field(run, &value, "\1");
-  shell_set(run, name, strlen(name), value);
-}
-
-ShellNamed *shell_named(const ShellTable *table, const char *name) {
-  for (size_t i = table->chains[shell_chain(name, strlen(name))]; i > 0; i = table->items[i - 1].next)
-    if (strcmp(table->items[i - 1].name, name) == 0) return &table->items[i - 1];
-  return NULL;
-}
-
-void shell_name(ShellRun *run, ShellTable *table, ShellNamed item) {
-  if (table->n == SHELL_MAX_NAMES) {
-    shell_doubt(run, "the text has more functions, aliases or files than are followed");
-    return;
-  }
-  table->items = arena_grow(run->arena, table->items, table->n, sizeof *table->items);
-  size_t *chain = &table->chains[shell_chain(item.name, strlen(item.name))];
-  item.next = *chain;
-  table->items[table->n++] = item;
-  *chain = table->n;
-}
-
 static const ShellFields *value_of(ShellRun *run, const char *name) {
   ShellVariable *found = shell_find(run, name, strlen(name));
   if (found == NULL || found->n == 0) return NULL;
@@ -194,6 +124,12 @@ static void put_unset(Expander *e, const ShellPart *part) {
   shell_set(e->run, part->text, strlen(part->text), value);
 }
 
+/* ${!x[@]} */
+static void places(ShellRun *run, const ShellFields *value, ShellFields *ret) {
+  for (size_t i = 0; i < value->n; i++)
+    shell_add_field(run, ret, value->keys == NULL ? arena_printf(run->arena, "%zu", i) : value->keys[i]);
+}
+
 /* ${x#…}, ${x[1]}, ${!x} and their kin. */
 static void put_made(Expander *e, const ShellPart *part) {
   ShellRun *run = e->run;
@@ -208,6 +144,16 @@ static void put_made(Expander *e, const ShellPart *part) {
   }
   if (part->all && strchr("@*", *name) != NULL && run->has_arguments) value = &run->arguments;
   bool known = value != NULL;
+  if (part->op == 'o' && value != NULL && strcmp(arg, "@P") == 0) /* as a prompt: substitutions in it run */
+    for (size_t i = 0; i < value->n; i++)
+      shell_run_text(run, arena_printf(run->arena, ": \"%s\"", value->items[i]), (ShellInput){0});
+  if (part->op == '!' && value != NULL && part->index == NULL && part->all && strchr("@*", *name) == NULL) {
+    places(run, value, &made);
+    put_fields(e, &made, part);
+    return;
+  }
+  const ShellFields *counted = index == NULL ? NULL : value_of(run, index); /* ${x[i]} */
+  if (counted != NULL && counted->n == 1 && (value == NULL || value->keys == NULL)) index = counted->items[0];
   if (part->op == '!' && value != NULL && value->n == 1 && *arg == '\0') value = value_of(run, value->items[0]);
   if (part->op == '!' && value != NULL && index == NULL && !part->all) {
     put_fields(e, value, part);

@@ -128,16 +128,27 @@ static bool made_of(ShellRun *run, const ShellPart *part, const char *arg, const
       if (!slice(arg, (long)strlen(value), &from, &to)) return false;
       *ret = arena_strndup(run->arena, value + from, (size_t)(to - from));
       return true;
+    case 'o':
+      *ret = in_case(run, value, arg[0] != '\0' && tolower((unsigned char)arg[1]) == 'u', strcmp(arg, "@u") != 0);
+      if (strcmp(arg, "@E") == 0) *ret = value;
+      return strcmp(arg, "@U") == 0 || strcmp(arg, "@u") == 0 || strcmp(arg, "@L") == 0 ||
+             (strcmp(arg, "@E") == 0 && strchr(value, '\\') == NULL);
     default:
       *ret = value;
       return part->op == '\0';
   }
 }
 
-/* One element; of an array with keys it is not known which is which. */
+/* One element. */
 static bool pick(const ShellFields *value, const char *index, ShellFields *ret) {
   long i;
-  if (value->keyed || !number(&index, &i) || *index != '\0') return false;
+  if (has_mark(index)) return false;
+  for (size_t k = value->keys == NULL ? 0 : value->n; k > 0; k--)
+    if (strcmp(value->keys[k - 1], index) == 0) {
+      *ret = (ShellFields){.items = value->items + k - 1, .n = 1};
+      return true;
+    }
+  if (value->keys != NULL || !number(&index, &i) || *index != '\0') return false;
   if (i < 0) i += (long)value->n;
   *ret = i >= 0 && (size_t)i < value->n ? (ShellFields){.items = value->items + i, .n = 1} : (ShellFields){0};
   return true;

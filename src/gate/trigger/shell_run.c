@@ -58,10 +58,14 @@ static void call(ShellRun *run, const ShellNode *body, const ShellCommand *comma
     shell_doubt(run, "functions call one another deeper than is followed");
     return;
   }
+  size_t hidden = run->n_hidden;
   run->depth++;
+  run->calls++;
   run->arguments = (ShellFields){.items = (const char **)command->argv + 1, .n = command->n - 1};
   run->has_arguments = true;
   shell_eval(run, body, command->input, out);
+  shell_unhide(run, hidden);
+  run->calls--;
   run->arguments = before;
   run->has_arguments = had;
   run->depth--;
@@ -74,45 +78,63 @@ static void put_quoted(Buf *text, const char *word) {
   buf_putc(text, '\'');
 }
 
-/* An alias is text: it is read anew with the other words behind it. */
+/* An alias is text: it is read anew with the other words behind it, of which the first may be an alias too if it ends
+ * with a blank. */
 static void use_alias(ShellRun *run, ShellNamed *alias, const ShellCommand *command) {
   BUF_SCOPED text = {0};
   const char *body = alias->text;
   size_t place = (size_t)(alias - run->aliases.items); /* the table may move */
   buf_puts(&text, body);
-  for (size_t i = 1; i < command->n; i++) put_quoted(&text, command->argv[i]);
+  const char *last = body;
+  for (size_t i = 1; i < command->n; i++) {
+    bool next = *last != '\0' && strchr(" \t", last[strlen(last) - 1]) != NULL;
+    const ShellNamed *more = next ? shell_named(&run->aliases, command->argv[i]) : NULL;
+    last = more == NULL || more->text == NULL ? "" : more->text;
+    if (*last == '\0')
+      put_quoted(&text, command->argv[i]);
+    else
+      buf_puts(&text, last);
+  }
   alias->text = NULL; /* it does not mean itself inside */
   shell_run_text(run, buf_text(&text), command->input);
   run->aliases.items[place].text = body;
 }
 
-/* The function's last definition, and the one before it when that one may not hold. */
-static void call_named(ShellRun *run, const ShellCommand *command, ShellOutput *out) {
-  bool last = true;
+/* The function's last definition, and the one before it when that one may not hold. False: it may be none. */
+static bool call_named(ShellRun *run, const ShellCommand *command, ShellOutput *out) {
+  bool last = true, unset = false;
   const char *name = command->argv[0];
   for (size_t i = run->functions.chains[shell_chain(name, strlen(name))], next; i > 0; i = next) {
     ShellNamed item = run->functions.items[i - 1];
     next = item.next;
     if (strcmp(item.name, name) != 0 || (item.busy && !last)) continue;
+    unset |= item.body == NULL;
+    if (item.body == NULL && item.perhaps) continue;
+    if (item.body == NULL) return false;
     run->functions.items[i - 1].busy = true;
     call(run, item.body, command, out);
     run->functions.items[i - 1].busy = item.busy;
-    if (!item.perhaps) return;
+    if (!item.perhaps) return !unset;
     last = false;
   }
+  return !unset;
+}
+
+/* What the shell has built in, or a program. */
+static void run_program(ShellRun *run, const ShellCommand *command, ShellOutput *out) {
+  if (!shell_builtin(run, command)) run->sink(run->context, run, command);
+  shell_print(run, command, out);
 }
 
 static void command_once(ShellRun *run, const ShellCommand *command, ShellOutput *out) {
   const ShellNamed *function = shell_named(&run->functions, command->argv[0]);
   ShellNamed *alias = shell_named(&run->aliases, command->argv[0]);
-  if (function != NULL) {
-    call_named(run, command, out);
-  } else if (alias != NULL && alias->text != NULL) {
+  if (function != NULL && call_named(run, command, out)) return;
+  if (alias != NULL && alias->text != NULL) {
     use_alias(run, alias, command);
     out->unknown = true;
   } else {
-    if (!shell_builtin(run, command)) run->sink(run->context, run, command);
-    shell_print(run, command, out);
+    run_program(run, command, out);
   }
 }
 
@@ -125,14 +147,38 @@ static bool declares(const ShellWord *word) {
   return false;
 }
 
+/* local, declare, export and their kin. */
+static void declare(ShellRun *run, const ShellNode *node) {
+  const char *name = node->words[node->n_assigned].parts[0].text;
+  bool own = run->calls > 0 && strcmp(name, "export") != 0 && strcmp(name, "readonly") != 0;
+  bool refers = false, keyed = false;
+  for (size_t i = node->n_assigned + 1; i < node->n_words; i++) {
+    const ShellWord *word = &node->words[i];
+    const char *option = word->n == 0 || word->parts[0].kind != SHELL_TEXT ? "" : word->parts[0].text;
+    if (*option == '-') {
+      refers |= strchr(option, 'n') != NULL && strcmp(name, "export") != 0;
+      own &= strchr(option, 'g') == NULL;
+      keyed |= strchr(option, 'A') != NULL;
+    }
+    shell_assign(run, word, own, refers);
+    if (keyed && *option != '-' && strchr(option, '=') == NULL) shell_set_keyed(run, option);
+  }
+}
+
+/* $(<file) */
+static void print_file(ShellInput input, ShellOutput *out) {
+  if (input.piped && input.text != NULL)
+    buf_puts(&out->text, input.text);
+  else if (input.piped)
+    out->unknown = true, out->file = input.file;
+}
+
 static void simple(ShellRun *run, const ShellNode *node, ShellInput input, ShellOutput *out) {
   size_t first = node->n_assigned;
   bool declared = first < node->n_words && declares(&node->words[first]);
   if (first == node->n_words)
-    for (size_t i = 0; i < first; i++) shell_assign(run, &node->words[i]);
-  else
-    for (size_t i = 0; i < first; i++) shell_run_setting(run, shell_touch(run, &node->words[i]));
-  for (size_t i = first + 1; declared && i < node->n_words; i++) shell_assign(run, &node->words[i]);
+    for (size_t i = 0; i < first; i++) shell_assign(run, &node->words[i], false, false);
+  if (declared) declare(run, node);
   size_t widest = 1;
   for (size_t choice = 0; choice < widest; choice++) {
     ShellFields fields;
@@ -148,7 +194,11 @@ static void simple(ShellRun *run, const ShellNode *node, ShellInput input, Shell
     ShellOutput printed = {0};
     if (fields.n == 1 && own.piped && strcmp(fields.items[0], "exec") == 0) run->input = own;
     if (!own.piped) command.input = run->input;
+    if (node->n_words == 0) print_file(own, file == NULL ? out : &printed);
+    size_t hidden = run->n_hidden;
+    for (size_t i = 0; i < first && first < node->n_words; i++) shell_assign(run, &node->words[i], true, false);
     if (fields.n > 0 && !declared) command_once(run, &command, file == NULL ? out : &printed);
+    shell_unhide(run, hidden);
     if (file != NULL) shell_write_file(run, file, &printed);
     buf_release(&printed.text);
   }
@@ -195,10 +245,47 @@ static void for_words(ShellRun *run, const ShellNode *node, ShellInput input, Sh
   }
 }
 
+/* Does it read a line of its input? */
+static bool reads(const ShellNode *node) {
+  if (node->kind != SHELL_SIMPLE) return node->kind != SHELL_FUNCTION && node->n > 0 && reads(node->children[0]);
+  if (node->n_assigned == node->n_words || node->n_redirects > 0) return false;
+  const ShellWord *word = &node->words[node->n_assigned];
+  if (word->n != 1 || word->parts[0].kind != SHELL_TEXT || strcmp(word->parts[0].text, "read") != 0) return false;
+  const ShellWord *option = node->n_assigned + 1 < node->n_words ? word + 1 : NULL;
+  if (option == NULL || option->n == 0 || option->parts[0].kind != SHELL_TEXT) return true;
+  const char *text = option->parts[0].text; /* others read less than a line, or more */
+  return *text != '-' || strcmp(text, "-r") == 0 || strcmp(text, "-a") == 0 || strcmp(text, "-ra") == 0;
+}
+
+static void skip_line(ShellInput *input) {
+  input->text += strcspn(input->text, "\n");
+  input->text += *input->text == '\n';
+}
+
+/* while read: a turn for each line of what is known. */
+static void each_line(ShellRun *run, const ShellNode *node, ShellInput input, ShellOutput *out) {
+  bool branching = run->branching;
+  for (size_t turn = 0; turn == 0 || *input.text != '\0'; turn++) {
+    if (turn == SHELL_MAX_LOOP) {
+      shell_doubt(run, "a loop has more turns than are followed");
+      return;
+    }
+    run->branching = false;
+    shell_eval(run, node->children[0], input, out);
+    run->branching = branching;
+    skip_line(&input);
+    for (size_t i = 1; i < node->n; i++) shell_eval(run, node->children[i], input, out);
+  }
+}
+
 /* Each may run or not, the first surely; the turns of a loop see what earlier ones assigned. */
 static void branches(ShellRun *run, const ShellNode *node, ShellInput input, ShellOutput *out) {
   bool branching = run->branching;
   for (size_t i = 0; i < node->n_words; i++) shell_touch(run, &node->words[i]);
+  if (node->loop && input.text != NULL && node->n > 0 && reads(node->children[0])) {
+    each_line(run, node, input, out);
+    return;
+  }
   for (int turn = 0; turn < (node->loop ? 2 : 1); turn++) {
     for (size_t i = 0; i < node->n; i++) {
       run->branching = branching || i > 0 || node->n_words > 0 || node->loop;
@@ -217,7 +304,11 @@ static void eval_kind(ShellRun *run, const ShellNode *node, ShellInput input, Sh
     case SHELL_GROUP: {
       bool branching = run->branching;
       run->branching |= node->apart;
-      for (size_t i = 0; i < node->n; i++) shell_eval(run, node->children[i], input, out);
+      for (size_t i = 0; i < node->n; i++) {
+        shell_eval(run, node->children[i], input, out);
+        if (input.text != NULL && node->children[i]->kind == SHELL_SIMPLE && reads(node->children[i]))
+          skip_line(&input);
+      }
       run->branching = branching;
       break;
     }
@@ -313,7 +404,7 @@ void shell_run_words(ShellRun *run, const char *const *words, size_t n, ShellInp
   }
   size_t choice = run->choice, widest = run->widest;
   run->depth++;
-  command_once(run, &command, &out);
+  run_program(run, &command, &out);
   run->depth--;
   run->choice = choice;
   run->widest = widest;

@@ -11,7 +11,7 @@ enum { SHELL_CHOICES = 8, SHELL_CHAINS = 256 };
 typedef struct ShellFields {
   const char **items;
   size_t n;
-  bool keyed; /* an array whose places are not 0, 1, … */
+  const char **keys; /* of an array whose places are not 0, 1, …; NULL: they are */
 } ShellFields;
 
 /* Every value that it may have; later ones come from branches. */
@@ -19,12 +19,13 @@ typedef struct ShellVariable {
   const char *name;
   ShellFields choices[SHELL_CHOICES];
   size_t n;
-  size_t next; /* in its chain, from 1; 0: the last */
+  const char *refers; /* of a nameref: the name that is meant; NULL: its own */
+  size_t next;        /* in its chain, from 1; 0: the last */
 } ShellVariable;
 
 typedef struct ShellNamed {
   const char *name;
-  const ShellNode *body; /* a function */
+  const ShellNode *body; /* a function; NULL: it is unset */
   const char *text;      /* an alias, or a file's contents; NULL: not known */
   bool perhaps, busy;    /* of a function: defined where it may not run; being called */
   size_t next;           /* in its chain, from 1; 0: the last */
@@ -51,6 +52,9 @@ struct ShellRun {
   ShellInput input;           /* of whatever has no other: exec < file */
   size_t steps, pipes, bytes; /* bytes: of all words so far */
   int depth;
+  ShellVariable *hidden; /* what names were before a function or a command had them for itself */
+  size_t n_hidden;
+  int calls;             /* functions that run */
   bool branching;        /* this may not run: what it assigns is one more choice */
   size_t choice, widest; /* which choice is expanded now, and how many the widest variable had */
 };
@@ -79,10 +83,19 @@ const char *shell_touch(ShellRun *run, const ShellWord *word);
 bool shell_param(ShellRun *run, const ShellPart *part, const ShellFields *value, const char *index, const char *arg,
                  ShellFields *ret);
 
-/* Variables. */
+/* shell_names.c: variables. */
 ShellVariable *shell_find(ShellRun *run, const char *name, size_t n);
 void shell_set(ShellRun *run, const char *name, size_t n, ShellFields value);
 void shell_forget(ShellRun *run, const char *name);
+/* The name is one function's or command's own from here on, until shell_unhide gives back what was n deep. */
+void shell_hide(ShellRun *run, const char *name, size_t n);
+void shell_unhide(ShellRun *run, size_t n);
+/* From here on the name, n bytes, means another. */
+void shell_refer(ShellRun *run, const char *name, size_t n, const char *target);
+/* An array with keys, and none in it yet. */
+void shell_set_keyed(ShellRun *run, const char *name);
+/* An element behind the others, at a place of its own. */
+void shell_add_keyed(ShellRun *run, ShellFields *fields, const char *key, const char *text);
 /* Which chain a name of n bytes is in; the newest stands first in it. */
 size_t shell_chain(const char *name, size_t n);
 ShellNamed *shell_named(const ShellTable *table, const char *name);
@@ -92,9 +105,9 @@ void shell_name(ShellRun *run, ShellTable *table, ShellNamed item);
 bool shell_builtin(ShellRun *run, const ShellCommand *command);
 /* What a redirection or tee writes, behind what was there: whether that stays is not looked at. */
 void shell_write_file(ShellRun *run, const char *name, const ShellOutput *printed);
-/* NAME=…, NAME+=…, NAME=(…). */
-void shell_assign(ShellRun *run, const ShellWord *word);
-/* What well-known programs print: echo, printf, cat, tee. */
+/* NAME=…, NAME+=…, NAME=(…); own: as of shell_hide; refers: the value is the name that is meant. */
+void shell_assign(ShellRun *run, const ShellWord *word, bool own, bool refers);
+/* shell_print.c: what well-known programs print: echo, printf, cat, tee. */
 void shell_print(ShellRun *run, const ShellCommand *command, ShellOutput *out);
 
 #endif

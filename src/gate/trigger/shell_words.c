@@ -140,7 +140,8 @@ static bool braces(WordBuilder *b, bool quoted) {
   if (shell_peek(r, 0) != '}') {
     operator_of(r, &part);
     size_t begin = r->at;
-    if (!read_until(r, "}", quoted, &word)) return false;
+    bool pattern = part.op == '#' || part.op == '%' || part.op == '/'; /* quotes count in it as outside */
+    if (!read_until(r, "}", quoted && !pattern, &word)) return false;
     part.arg = keep(r, word);
     part.literal = true;
     for (size_t i = begin; i < r->at; i++)
