@@ -145,6 +145,16 @@ static void script_code(Finder *f, ShellRun *run, const char *code, Argv argumen
   shell_run_named(run, code, named ? arguments.words[0] : NULL, arguments.words + named, arguments.n - named, input);
 }
 
+/* bash -s [--] [words]: its input is the code, and the words are its arguments. */
+static void input_with(Finder *f, ShellRun *run, const ShellCommand *command, size_t i) {
+  while (i < command->n && *command->argv[i] == '-' && strcmp(command->argv[i], "--") != 0) i++;
+  if (i < command->n && strcmp(command->argv[i], "--") == 0) i++;
+  if (command->input.text != NULL && !unseen(command->input.text))
+    shell_run_script(run, command->input.text, command->argv + i, command->n - i, (ShellInput){0});
+  else
+    run_input(f, run, command->input);
+}
+
 /* bash [options] [-c code | file] [words]. */
 static void shell_program(Finder *f, ShellRun *run, const ShellCommand *command) {
   size_t i = 1;
@@ -161,8 +171,11 @@ static void shell_program(Finder *f, ShellRun *run, const ShellCommand *command)
         script_code(f, run, command->argv[i + 1], (Argv){command->argv + i + 2, command->n - i - 2}, command->input);
       return;
     } else if (word[1] != '-' && strchr(word, 's') != NULL) {
-      i = command->n;
-      break;
+      input_with(f, run, command, i + 1);
+      return;
+    } else if (*word == '-' && word[1] != '-' && strchr(word, 'n') != NULL && strchr(word, 'i') == NULL) {
+      /* it only reads */
+      return;
     }
   }
   if (i < command->n && strcmp(command->argv[i], "--") == 0) i++;
@@ -177,7 +190,7 @@ static void shell_program(Finder *f, ShellRun *run, const ShellCommand *command)
     finder_opaque(f, "a shell runs what a pipe gives, and that cannot be seen");
   else if (commands_know(word_base(f->arena, command->argv[i])))
     finder_command(f, run, &(ShellCommand){command->argv + i, command->n - i, command->input});
-  else if (i == 1 || strpbrk(command->argv[1], "n") == NULL) /* -n only reads it */
+  else
     script(f, command->argv[i]);
 }
 
@@ -202,7 +215,7 @@ static const char harmless[] =
     "terraform tofu pulumi mail mutt sendmail notify-send say figlet cowsay sed hg svn tig lazygit pre-commit pytest "
     "ruff "
     "black mypy flake8 pylint shellcheck tidegate alert open xdg-open pbcopy xclip logger wall write tput stty "
-    "printenv help tldr cheat jira llm ollama ";
+    "printenv help tldr cheat jira llm ollama dialog whiptail zenity ";
 
 /* ---- a program that is not known --------------------------------------------------------------------------------- */
 
@@ -290,7 +303,7 @@ static bool runner(Finder *f, ShellRun *run, const char *program, const ShellCom
     if (i == 1 && word_in(program, "npm yarn pnpm") &&
         word_in(word, "view info show install i add ls list search outdated uninstall remove why"))
       return true;
-    if (shows && word_in(word, "-n --dry-run --just-print --recon --dry")) return true;
+    if (shows && word_in(word, "-n --dry-run --just-print --recon --dry --show --list --summary --dump")) return true;
     if (strcmp(word, "--") == 0) {
       if (i + 1 < command->n && runs_something(f->arena, command->argv[i + 1]))
         shell_run_words(run, command->argv + i + 1, command->n - i - 1, command->input);
@@ -307,23 +320,28 @@ static bool launcher(Finder *f, const char *program, const ShellCommand *command
   static const struct {
     const char *programs, *verbs; /* verbs NULL: none is needed */
     size_t from;                  /* where the verb may stand */
-  } launchers[] = {{"systemctl service", "start restart", 1},
-                   {"gh glab", "run", 2},
-                   {"kubectl oc k", "create apply replace", 1},
-                   {"argo", "submit resubmit retry", 1},
-                   {"helm", "install upgrade", 1},
-                   {"docker podman nerdctl docker-compose podman-compose", "run up start", 1},
-                   {"gcloud", "execute submit run", 1},
-                   {"az", "invoke create start", 1},
-                   {"aws", "submit-job invoke start-execution start-job-run run-task send-command", 1},
-                   {"databricks", "run-now submit", 1},
-                   {"ansible-playbook npx bunx java", NULL, 1},
-                   {"go cargo", "run", 1}};
+    const char *shows;            /* words with which it only shows or checks */
+  } launchers[] = {{"systemctl service", "start restart", 1, ""},
+                   {"gh glab", "run", 2, ""},
+                   {"kubectl oc k", "create apply replace", 1, "--dry-run --dry-run=client --dry-run=server"},
+                   {"argo", "submit resubmit retry", 1, "--dry-run --server-dry-run"},
+                   {"helm", "install upgrade", 1, "--dry-run --dry-run=client --dry-run=server"},
+                   {"docker podman nerdctl docker-compose podman-compose", "run up start", 1, ""},
+                   {"gcloud", "execute submit run", 1, ""},
+                   {"az", "invoke create start", 1, ""},
+                   {"aws", "submit-job invoke start-execution start-job-run run-task send-command", 1, ""},
+                   {"databricks", "run-now submit", 1, ""},
+                   {"ansible-playbook", NULL, 1, "--check -C --syntax-check --list-tasks --list-hosts"},
+                   {"npx bunx", NULL, 1, "prettier eslint cspell markdownlint"},
+                   {"java", NULL, 1, ""},
+                   {"go cargo", "run", 1, ""}};
   size_t k = 0, n = sizeof launchers / sizeof *launchers;
   while (k < n && !word_in(program, launchers[k].programs)) k++;
   if (k == n) return false;
+  for (size_t i = 1; i < command->n && strcmp(command->argv[i], "--") != 0; i++)
+    if (word_in(command->argv[i], launchers[k].shows)) return false;
   bool starts = launchers[k].verbs == NULL;
-  for (size_t i = launchers[k].from; !starts && i < command->n && !word_in(command->argv[i], "exec --"); i++)
+  for (size_t i = launchers[k].from; !starts && i < command->n && !word_in(command->argv[i], "exec composer --"); i++)
     starts = word_in(command->argv[i], launchers[k].verbs);
   for (size_t i = 1; starts && i < command->n; i++)
     if (finder_judge_name(f, program, command->argv[i])) return true;

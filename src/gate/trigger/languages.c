@@ -13,7 +13,7 @@ static void scan_code(Finder *f, const char *code, const char *language) {
       "subprocess* system* exec* popen* spawn* requests* urllib* http* dagbag* shell* cmd* `* %x* qx open3* run(* "
       "call(* "
       "run_deployment* create_flow_run* clear(* check_output* import_module* __import__* main(* backfill(* invoke(* "
-      "plan(* materialize(*";
+      "plan(* materialize(* .func(* get_parser*";
   const char *system = text_names(code, running) ? commands_in_code(code) : NULL;
   if (system != NULL)
     finder_add(f, (Trigger){.sure = true, .system = system});
@@ -111,15 +111,27 @@ static void awk(Finder *f, const ShellCommand *command) {
   }
 }
 
+/* The text of s/…/TEXT/ with the flag e, which runs it; NULL: it is none. */
+static const char *run_replacement(Arena *arena, const char *code) {
+  if (*code != 's' || code[1] == '\0') return NULL;
+  char between = code[1];
+  const char *text = strchr(code + 2, between), *end = text == NULL ? NULL : strchr(text + 1, between);
+  if (end == NULL || strchr(end, 'e') == NULL || strspn(end + 1, "egpiIM0123456789") != strlen(end + 1)) return NULL;
+  return arena_strndup(arena, text + 1, (size_t)(end - text - 1));
+}
+
 /* sed's command e, behind an address or another command, runs what stands behind it. */
 static void sed(Finder *f, ShellRun *run, const ShellCommand *command) {
-  for (size_t i = 1; i < command->n; i++)
+  for (size_t i = 1; i < command->n; i++) {
+    const char *made = run_replacement(f->arena, command->argv[i]);
+    if (made != NULL) shell_run_text(run, made, (ShellInput){0});
     for (const char *code = command->argv[i], *at = code; (at = strstr(at, "e ")) != NULL; at += 2) {
       const char *rest = at + 2, *before = at;
       while (before > code && before[-1] == ' ') before--;
       if (before > code && strchr("0123456789$/;{}!\n", before[-1]) == NULL) continue;
       if (text_has_trigger_word(rest, strlen(rest))) shell_run_text(run, rest, (ShellInput){0});
     }
+  }
 }
 
 bool languages_know(const char *program) { return is_python(program) || word_in(program, interpreters); }

@@ -49,8 +49,7 @@ static const SqlClient *find_client(const char *program, Argv *args) {
   return NULL;
 }
 
-/* A file of SQL: what this text wrote into it, else by its name alone. */
-static void sql_file(Finder *f, ShellRun *run, const char *system, const char *name) {
+void sql_file(Finder *f, ShellRun *run, const char *system, const char *name) {
   const char *text = shell_run_file(run, name);
   if (text != NULL)
     sql_statements(f, run, system, text);
@@ -74,7 +73,7 @@ bool sql_judge(Finder *f, ShellRun *run, const char *program, const ShellCommand
     size_t n = strcspn(word, "=");
     const char *name = arena_strndup(f->arena, word, n);
     const char *value = word[n] == '=' ? word + n + 1 : i + 1 < args.n ? args.words[i + 1] : "";
-    char letter[3] = {'-', word[1], '\0'};
+    char letter[3] = {'-', word[1], '\0'}, last[3] = {'-', n > 0 ? word[n - 1] : '-', '\0'};
     bool cluster = *word == '-' && word[1] != '-' && word[1] != '\0' && word[2] != '\0';
     bool flag = word[n] != '=' && *value == '-' && strpbrk(value, " \n") == NULL; /* --multiquery -q … */
     if (*word == '-' && !flag && word_in(name, client->options)) {
@@ -84,11 +83,12 @@ bool sql_judge(Finder *f, ShellRun *run, const char *program, const ShellCommand
     } else if (cluster && word_in(letter, client->options) && client->operand < 0) {
       sql_statements(f, run, system, word + 2);
       any = true;
-    } else if (cluster && client->operand < 0 && word_in(arena_printf(f->arena, "-%c", word[n - 1]), client->options)) {
+    } else if (cluster && client->operand < 0 && word_in(last, client->options)) {
       sql_statements(f, run, system, value);
       any = true;
       i += word[n] != '=';
-    } else if (*word == '-' && word_in(name, client->files)) {
+    } else if (*word == '-' &&
+               (word_in(name, client->files) || (cluster && client->operand < 0 && word_in(last, client->files)))) {
       sql_file(f, run, system, value);
       any = true;
       i += word[n] != '=';

@@ -292,6 +292,19 @@ static void statement(Finder *f, const char *system, const Tokens *t, size_t fro
                                           : "the statement takes every row of the table"});
 }
 
+/* \i of psql, .read of sqlite3 and duckdb, source and \. of mysql, !source of snowsql: a file's statements. */
+static void included_files(Finder *f, ShellRun *run, const char *system, const char *sql) {
+  static const char verbs[] = "\\i \\ir \\include \\include_relative .read source \\. !source !load";
+  for (const char *line = sql; *line != '\0'; line += *line == '\n') {
+    line += strspn(line, " \t");
+    size_t n = strcspn(line, "\n"), verb = strcspn(line, " \t\n");
+    const char *name = line + verb + strspn(line + verb, " \t'");
+    if (word_in(arena_strndup(f->arena, line, verb), verbs) && name < line + n)
+      sql_file(f, run, system, arena_strndup(f->arena, name, strcspn(name, " \t\n;'")));
+    line += n;
+  }
+}
+
 /* \! of psql and mysql, .shell and .system of sqlite3 and duckdb: a line that a shell runs. */
 static void shell_lines(Finder *f, ShellRun *run, const char *sql) {
   static const char *const marks[] = {"\\!", ".shell ", ".system "};
@@ -309,6 +322,7 @@ static void shell_lines(Finder *f, ShellRun *run, const char *sql) {
 
 void sql_statements(Finder *f, ShellRun *run, const char *system, const char *sql) {
   shell_lines(f, run, sql);
+  included_files(f, run, system, sql);
   Tokens t = tokenise(f->arena, sql);
   size_t begin = 0;
   for (size_t i = 0; i <= t.n; i++) {

@@ -106,6 +106,8 @@ bool http_judge(Finder *f, const char *program, const ShellCommand *command);
 bool sql_judge(Finder *f, ShellRun *run, const char *program, const ShellCommand *command);
 /* sql_statement.c: what the text, statements and lines of a client, rewrites; `system` is the client. */
 void sql_statements(Finder *f, ShellRun *run, const char *system, const char *sql);
+/* A file of SQL: what this text wrote into it, else by its name alone. */
+void sql_file(Finder *f, ShellRun *run, const char *system, const char *name);
 /* One request: path or URL, body NULL: none or not known. */
 void http_request(Finder *f, const char *method, const char *url, const char *body, const char *suffix);
 
