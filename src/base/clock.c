@@ -7,3 +7,8 @@ double clock_seconds(void) {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
+
+void clock_sleep(double seconds) {
+  time_t whole = (time_t)seconds;
+  nanosleep(&(struct timespec){whole, (long)((seconds - (double)whole) * 1e9)}, NULL);
+}

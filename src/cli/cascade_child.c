@@ -7,13 +7,11 @@
 #include <unistd.h>
 
 #include "cli/steps.h"
-#include "cli/stop.h"
 #include "cli/target.h"
 #include "gate/command/command.h"
 #include "run/in_place.h"
 #include "view/outcome.h"
 #include "view/plan_report.h"
-#include "view/progress.h"
 #include "view/words.h"
 
 /* ---- the draft --------------------------------------------------------------------------------------------------- */
@@ -208,16 +206,10 @@ static const char *started_by(Session *child, const char *line) {
  * same as a table that was right. */
 static bool run_tool(Session *child, const CascadeStep *step, bool wait, Error *err) {
   const char *line = child->plan.spec.recompute.command.items[0].text;
-  bool shown = !child->quiet && !child->json;
-  Progress progress = {.file = stderr,
-                       .terminal = isatty(STDERR_FILENO),
-                       .width = paint_terminal_width(STDERR_FILENO),
-                       .dates_shown = -1};
+  Progress progress;
   InPlaceResult result;
   InPlaceOptions how = {
-      .run = {.progress = shown ? progress_show : NULL, .context = &progress, .stop = stop_flag(), .wait = wait},
-      .line = line,
-      .starts = started_by(child, line)};
+      .run = step_run_options(child, wait, &progress), .line = line, .starts = started_by(child, line)};
   bool ok = take_snapshot(child, line, &how.run, err) && run_in_place(session_backfill(child), &how, &result, err);
   progress_end(&progress);
   if (!ok && err->code == ERR_HELD && child->plan.n_scope > 0 && child->plan.scope[0].where != NULL)

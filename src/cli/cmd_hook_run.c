@@ -95,7 +95,8 @@ static void take_answer(const HookPlace *place, const Buf *answer, bool in_time,
   buf_append(&ret->err, answer->data + sizeof header + header.out, header.err);
 }
 
-void hook_judge_apart(const HookPlace *place, const Buf *input, HookReply *ret) {
+/* Judges in another process, so that a crash, a lack of memory or a delay is an answer too. */
+static void judge_apart(const HookPlace *place, const Buf *input, HookReply *ret) {
   int ends[2];
   BUF_SCOPED answer = {0};
   if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -117,7 +118,8 @@ void hook_judge_apart(const HookPlace *place, const Buf *input, HookReply *ret) 
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
 
-int hook_reply(const HookPlace *place, HookReply *reply) {
+/* Writes the reply; gives its exit status, or that of a closed place when nobody could hear it. */
+static int send(const HookPlace *place, HookReply *reply) {
   int status = reply->status;
   bool ok = write_all(STDERR_FILENO, buf_text(&reply->err), reply->err.len);
   /* Who cannot hear a question or a document has not been answered. */
@@ -126,31 +128,8 @@ int hook_reply(const HookPlace *place, HookReply *reply) {
   return ok || status != 0 ? status : place->closed;
 }
 
-int hook_run(Session *session) {
-  Error err;
-  BUF_SCOPED input = {0};
-  HookReply answer = {0};
-  const char *name = session_word(session, 1);
-  const HookPlace *place = name == NULL ? NULL : hook_place(name);
-  if (name != NULL && strcmp(name, "shim") == 0) return hook_run_shim(session);
-  if (name != NULL && strcmp(name, "git") == 0) return hook_run_git(session);
-  if (name != NULL && strcmp(name, "ci") == 0) return hook_run_ci(session);
-  if (place == NULL) {
-    error_set(&err, ERR_USAGE, "hook run: %s", name == NULL ? "for which place?" : "there is no such place");
-    error_hint(&err, "see: tidegate hook --help");
-    return session_fail(session, &err);
-  }
-  if (!read_input(&input))
-    hook_close(place, "standard input cannot be read", &answer);
-  else if (input.len > HOOK_MAX_BYTES)
-    hook_close(place, "more was sent than is read", &answer);
-  else
-    hook_judge_apart(place, &input, &answer);
-  return hook_reply(place, &answer);
-}
-
 /* `hook run shim NAME -- ARG…`: asks, then becomes the real program, with this one's streams and its exit status. */
-int hook_run_shim(Session *session) {
+static int run_shim(Session *session) {
   Error err;
   BUF_SCOPED input = {0};
   HookReply answer = {0};
@@ -162,8 +141,8 @@ int hook_run_shim(Session *session) {
     return session_fail(session, &err);
   }
   buf_puts(&input, hook_quote_all(&session->arena, words, n));
-  hook_judge_apart(place, &input, &answer);
-  int status = hook_reply(place, &answer);
+  judge_apart(place, &input, &answer);
+  int status = send(place, &answer);
   if (status != 0) return status;
   const char *real = shim_real(&session->arena, words[0]);
   if (real == NULL) {
@@ -177,4 +156,27 @@ int hook_run_shim(Session *session) {
   execv(real, argv);
   fprintf(stderr, "tidegate: %s cannot be run: %s\n", real, strerror(errno));
   return CANNOT_RUN;
+}
+
+int hook_run(Session *session) {
+  Error err;
+  BUF_SCOPED input = {0};
+  HookReply answer = {0};
+  const char *name = session_word(session, 1);
+  const HookPlace *place = name == NULL ? NULL : hook_place(name);
+  if (name != NULL && strcmp(name, "shim") == 0) return run_shim(session);
+  if (name != NULL && strcmp(name, "git") == 0) return hook_run_git(session);
+  if (name != NULL && strcmp(name, "ci") == 0) return hook_run_ci(session);
+  if (place == NULL) {
+    error_set(&err, ERR_USAGE, "hook run: %s", name == NULL ? "for which place?" : "there is no such place");
+    error_hint(&err, "see: tidegate hook --help");
+    return session_fail(session, &err);
+  }
+  if (!read_input(&input))
+    hook_close(place, "standard input cannot be read", &answer);
+  else if (input.len > HOOK_MAX_BYTES)
+    hook_close(place, "more was sent than is read", &answer);
+  else
+    judge_apart(place, &input, &answer);
+  return send(place, &answer);
 }

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mask.h"
 #include "cli/session.h"
@@ -13,7 +12,6 @@
 #include "ledger/opened.h"
 #include "run/in_place.h"
 #include "view/outcome.h"
-#include "view/progress.h"
 #include "view/verdict.h"
 
 static int run(Session *session);
@@ -129,25 +127,14 @@ static void tell_passed(void *context, const InPlaceBatch *batch) {
   told->progress.dates_shown += batch->n;
 }
 
-static RunOptions run_options(Session *session, Told *told, bool wait) {
-  bool shown = !session->quiet && !session->json;
-  *told = (Told){session,
-                 {.file = stderr,
-                  .terminal = isatty(STDERR_FILENO),
-                  .width = paint_terminal_width(STDERR_FILENO),
-                  .dates_shown = -1}};
-  return (RunOptions){
-      .progress = shown ? progress_show : NULL, .context = &told->progress, .stop = stop_flag(), .wait = wait};
-}
-
 /* Waits, if it must, before the snapshot, so that the snapshot is not old when the first batch begins. */
 static bool take_snapshot(Session *session, bool wait, SnapshotFacts *ret, Error *err) {
   Verdict verdict;
-  Told told;
-  RunOptions how = run_options(session, &told, wait);
+  Progress progress;
+  RunOptions how = step_run_options(session, wait, &progress);
   if (!make_plan(session, wait, &verdict, err)) return false;
   bool ok = verdict.allow || run_in_place_wait(session_backfill(session), &how, err);
-  progress_end(&told.progress);
+  progress_end(&progress);
   return ok && swap_snapshot(session_backfill(session), ret, err);
 }
 
@@ -171,8 +158,8 @@ static bool find_started(Session *session, const char *line, const char **ret, E
 static int run_tool(Session *session, InPlaceOptions how, bool wait) {
   InPlaceResult result;
   Error err;
-  Told told;
-  how.run = run_options(session, &told, wait);
+  Told told = {.session = session};
+  how.run = step_run_options(session, wait, &told.progress);
   how.passed = tell_passed;
   how.context = &told;
   bool ok = run_in_place(session_backfill(session), &how, &result, &err);

@@ -2,17 +2,17 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/stop.h"
 #include "view/error.h"
 #include "view/findings.h"
-#include "view/progress.h"
 #include "view/words.h"
 
 /* While the swap waits, the gate is asked every two seconds, the stop flag more often. */
-enum { SUMMARY_ROWS = 3, WAIT_SLICES = 20, WAIT_SLICE_MS = 100 };
+enum { SUMMARY_ROWS = 3, WAIT_SLICES = 20 };
+static const double WAIT_SLICE = 0.1;
 
 bool step_plan(Session *session, const char *path, bool record, Verdict *ret, Error *err) {
   return session_spec(session, path, err) && step_plan_spec(session, record, ret, err);
@@ -38,12 +38,19 @@ bool step_plan_in_place(Session *session, Verdict *ret, Error *err) {
   return plan_for(session, GATE_IN_PLACE, true, ret, err);
 }
 
+RunOptions step_run_options(const Session *session, bool wait, Progress *ret_progress) {
+  bool shown = !session->quiet && !session->json;
+  *ret_progress = (Progress){.file = stderr,
+                             .terminal = isatty(STDERR_FILENO),
+                             .width = paint_terminal_width(STDERR_FILENO),
+                             .dates_shown = -1};
+  return (RunOptions){
+      .progress = shown ? progress_show : NULL, .context = ret_progress, .stop = stop_flag(), .wait = wait};
+}
+
 bool step_run(Session *session, bool wait, RunFacts *ret, Error *err) {
-  bool shown = !session->quiet && !session->json, terminal = isatty(STDERR_FILENO);
-  Progress progress = {
-      .file = stderr, .terminal = terminal, .width = paint_terminal_width(STDERR_FILENO), .dates_shown = -1};
-  RunOptions options = {
-      .progress = shown ? progress_show : NULL, .context = &progress, .stop = stop_flag(), .wait = wait};
+  Progress progress;
+  RunOptions options = step_run_options(session, wait, &progress);
   bool ok = run_backfill(session_backfill(session), &options, ret, err);
   progress_end(&progress);
   if (!ok && err->code == ERR_PAUSED) {
@@ -167,7 +174,7 @@ bool step_wait(Session *session, Error *err) {
         error_set(err, ERR_PAUSED, "everything is written and sealed, production is untouched");
         return error_hint(err, "publish it with: tidegate swap %s", session->record.id);
       }
-      nanosleep(&(struct timespec){0, WAIT_SLICE_MS * 1000000}, NULL);
+      clock_sleep(WAIT_SLICE);
     }
   }
 }

@@ -6,6 +6,7 @@
 #include "run/run.h"
 #include "swap/swap.h"
 #include "view/diff.h"
+#include "view/progress.h"
 
 /* The pieces of work that several commands share. */
 
@@ -20,6 +21,9 @@ bool step_plan_spec(Session *session, bool record, Verdict *ret, Error *err);
 /* The same, judged as what its own tool writes in place. */
 bool step_plan_in_place(Session *session, Verdict *ret, Error *err);
 
+/* How a run is carried on from the command line: *ret_progress is set up and shown on standard error, unless it is to
+ * be quiet. */
+RunOptions step_run_options(const Session *session, bool wait, Progress *ret_progress);
 /* Carries the backfill on with a progress bar on standard error, until it is sealed. */
 bool step_run(Session *session, bool wait, RunFacts *ret, Error *err);
 

@@ -154,8 +154,9 @@ bool gate_idle_hours(const GateCase *gate, GateReason *ret) {
   return advise_window(gate, clock->idle.zone, ret);
 }
 
-/* Civil dates are counted in UTC, but a day is over when it is over where people live. */
-Instant gate_today(const GateCase *gate) {
+/* The start of the date that is not over yet, by database time, as the plan's dates are written. Civil dates are
+ * counted in UTC, but a day is over when it is over where people live. */
+static Instant today_of(const GateCase *gate) {
   const DateCodec *codec = &gate->plan->shape.codec;
   Instant now = gate->now;
   if (date_kind_is_civil(codec->kind)) now += zone_offset(gate->plan->day_zone, now);
@@ -164,7 +165,7 @@ Instant gate_today(const GateCase *gate) {
 
 bool gate_dates_not_over(const GateCase *gate, GateReason *ret) {
   const DateCodec *codec = &gate->plan->shape.codec;
-  Instant today = gate_today(gate);
+  Instant today = today_of(gate);
   char last[32], current[32];
   if (gate->plan->range.to <= today) return false;
   grain_label(codec->grain, codec->zone, grain_floor(codec->grain, codec->zone, gate->plan->range.to - 1), last);
@@ -182,7 +183,7 @@ bool gate_lookback(const GateCase *gate, GateReason *ret) {
   const SpecProduction *production = &gate->plan->spec.production;
   const DateCodec *codec = &gate->plan->shape.codec;
   if (production->lookback <= 0 || production->lookback_fixed) return false;
-  Instant first = gate_today(gate);
+  Instant first = today_of(gate);
   for (int i = 0; i < production->lookback && first > gate->plan->range.from; i++)
     first = grain_floor(codec->grain, codec->zone, first - 1);
   if (gate->plan->range.to <= first) return false;

@@ -47,8 +47,6 @@ bool gate_p95_unknown(const GateCase *gate, GateReason *ret);
 bool gate_production_run(const GateCase *gate, GateReason *ret);
 bool gate_freeze(const GateCase *gate, GateReason *ret);
 bool gate_idle_hours(const GateCase *gate, GateReason *ret);
-/* The start of the date that is not over yet, by database time, as the plan's dates are written. */
-Instant gate_today(const GateCase *gate);
 bool gate_dates_not_over(const GateCase *gate, GateReason *ret);
 bool gate_lookback(const GateCase *gate, GateReason *ret);
 

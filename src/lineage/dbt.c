@@ -9,7 +9,8 @@ static bool is_folder(const char *path) {
   return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-const char *dbt_artefact(Arena *arena, const char *path, const char *name) {
+/* The file meant by a path that may be a project's or a target's folder. */
+static const char *artefact(Arena *arena, const char *path, const char *name) {
   if (!is_folder(path)) return path;
   const char *target = arena_printf(arena, "%s/target", path);
   return arena_printf(arena, "%s/%s", is_folder(target) ? target : path, name);
@@ -18,8 +19,8 @@ const char *dbt_artefact(Arena *arena, const char *path, const char *name) {
 bool lineage_read_dbt(LineageCase *reading, Error *err) {
   const SpecLineage *lineage = &reading->spec->lineage;
   for (size_t i = 0; i < lineage->dbt.n; i++)
-    dbt_read_manifest(reading->graph, dbt_artefact(reading->arena, lineage->dbt.items[i].text, "manifest.json"));
+    dbt_read_manifest(reading->graph, artefact(reading->arena, lineage->dbt.items[i].text, "manifest.json"));
   for (size_t i = 0; i < lineage->catalog.n; i++)
-    dbt_read_catalog(reading->graph, dbt_artefact(reading->arena, lineage->catalog.items[i].text, "catalog.json"));
+    dbt_read_catalog(reading->graph, artefact(reading->arena, lineage->catalog.items[i].text, "catalog.json"));
   return true;
 }

@@ -17,7 +17,4 @@ const char *dbt_compiled(Arena *arena, const GraphSource *source, const GraphNod
 /* The tests that dbt has of a model's rows, as its manifest says them. */
 void dbt_tests(Arena *arena, const Graph *graph, NodeId model, const LineageTest **ret, size_t *ret_n);
 
-/* The file meant by a path that may be a project's or a target's folder. */
-const char *dbt_artefact(Arena *arena, const char *path, const char *name);
-
 #endif

@@ -67,8 +67,6 @@ typedef struct DbtReading {
 /* dbt_node.c: puts the node that was read into the graph, and empties it. */
 void dbt_node_done(DbtReading *reading);
 void dbt_node_clear(DbtNode *node);
-/* A text of the node, NULL when there is none. */
-const char *dbt_node_text(const DbtNode *node, DbtField field);
 
 /* dbt_compiled.c: a piece of a source's file, to be freed; NULL when the file is another by now. */
 char *dbt_slice(const GraphSource *source, int64_t at, int64_t length);

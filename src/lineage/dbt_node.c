@@ -4,7 +4,8 @@
 
 /* From the fields of one node of a manifest to the graph. */
 
-const char *dbt_node_text(const DbtNode *node, DbtField field) {
+/* A text of the node, NULL when there is none. */
+static const char *node_text(const DbtNode *node, DbtField field) {
   return node->at[field] == 0 ? NULL : node->texts.data + node->at[field];
 }
 
@@ -55,22 +56,21 @@ static void count(DbtReading *reading, const char *kind) {
 static GraphName relation_of(DbtReading *reading, const char *kind) {
   static const char *const stored[] = {"model", "seed", "snapshot", "source"};
   const DbtNode *node = &reading->node;
-  const char *text = dbt_node_text(node, DBT_RELATION), *as = dbt_node_text(node, DBT_MATERIALIZED);
+  const char *text = node_text(node, DBT_RELATION), *as = node_text(node, DBT_MATERIALIZED);
   bool is_stored = false;
   for (size_t i = 0; i < sizeof stored / sizeof *stored; i++) is_stored = is_stored || strcmp(stored[i], kind) == 0;
   if (!is_stored || (as != NULL && strcmp(as, "ephemeral") == 0)) return (GraphName){0};
   if (text != NULL) return graph_relation(&reading->scratch, text);
-  const char *table = dbt_node_text(node, DBT_IDENTIFIER);
-  if (table == NULL) table = dbt_node_text(node, DBT_ALIAS);
-  if (table == NULL) table = dbt_node_text(node, DBT_NAME);
-  return (GraphName){
-      .database = dbt_node_text(node, DBT_DATABASE), .schema = dbt_node_text(node, DBT_SCHEMA), .table = table};
+  const char *table = node_text(node, DBT_IDENTIFIER);
+  if (table == NULL) table = node_text(node, DBT_ALIAS);
+  if (table == NULL) table = node_text(node, DBT_NAME);
+  return (GraphName){.database = node_text(node, DBT_DATABASE), .schema = node_text(node, DBT_SCHEMA), .table = table};
 }
 
 /* Without a key nothing is found again: whatever the strategy is called, the rows are appended. */
 static bool appends(const DbtReading *reading) {
   const DbtNode *node = &reading->node;
-  const char *as = dbt_node_text(node, DBT_MATERIALIZED), *strategy = dbt_node_text(node, DBT_STRATEGY);
+  const char *as = node_text(node, DBT_MATERIALIZED), *strategy = node_text(node, DBT_STRATEGY);
   if (as == NULL || strcmp(as, "incremental") != 0 || node->at[DBT_UNIQUE_KEY] != 0) return false;
   if (strategy == NULL) return !reading->overwrites;
   return strcmp(strategy, "merge") == 0 || strcmp(strategy, "delete+insert") == 0;
@@ -79,13 +79,13 @@ static bool appends(const DbtReading *reading) {
 static void fill_materialization(DbtReading *reading, GraphNode *facts) {
   const DbtNode *node = &reading->node;
   Graph *graph = reading->graph;
-  facts->materialization = word(graph, node->exports ? "export" : dbt_node_text(node, DBT_MATERIALIZED));
-  facts->strategy = word(graph, appends(reading) ? "append" : dbt_node_text(node, DBT_STRATEGY));
-  facts->begin = arena_strdup(graph_arena(graph), dbt_node_text(node, DBT_BEGIN));
+  facts->materialization = word(graph, node->exports ? "export" : node_text(node, DBT_MATERIALIZED));
+  facts->strategy = word(graph, appends(reading) ? "append" : node_text(node, DBT_STRATEGY));
+  facts->begin = arena_strdup(graph_arena(graph), node_text(node, DBT_BEGIN));
   facts->never_whole = node->never_whole;
-  facts->unique_key = arena_strdup(graph_arena(graph), dbt_node_text(node, DBT_UNIQUE_KEY));
-  facts->event_time = arena_strdup(graph_arena(graph), dbt_node_text(node, DBT_EVENT_TIME));
-  const char *batch = dbt_node_text(node, DBT_BATCH_SIZE);
+  facts->unique_key = arena_strdup(graph_arena(graph), node_text(node, DBT_UNIQUE_KEY));
+  facts->event_time = arena_strdup(graph_arena(graph), node_text(node, DBT_EVENT_TIME));
+  const char *batch = node_text(node, DBT_BATCH_SIZE);
   if (facts->strategy == NULL || strcmp(facts->strategy, "microbatch") != 0 || batch == NULL) return;
   /* A batch reads its own dates of what it reads; `lookback` says only how many batches an ordinary run does again. */
   if (!grain_parse(batch, &facts->grain)) return;
@@ -98,15 +98,15 @@ static void fill(DbtReading *reading, GraphNode *facts, const char *kind) {
   Arena *arena = graph_arena(reading->graph);
   facts->kind = kind;
   facts->disabled = reading->disabled;
-  facts->file = arena_strdup(arena, dbt_node_text(node, DBT_FILE));
-  facts->package = word(reading->graph, dbt_node_text(node, DBT_PACKAGE));
-  facts->url = arena_strdup(arena, dbt_node_text(node, DBT_URL));
-  const char *owner = dbt_node_text(node, DBT_OWNER_NAME);
-  if (owner == NULL) owner = dbt_node_text(node, DBT_OWNER_EMAIL);
-  if (owner == NULL) owner = dbt_node_text(node, DBT_GROUP);
+  facts->file = arena_strdup(arena, node_text(node, DBT_FILE));
+  facts->package = word(reading->graph, node_text(node, DBT_PACKAGE));
+  facts->url = arena_strdup(arena, node_text(node, DBT_URL));
+  const char *owner = node_text(node, DBT_OWNER_NAME);
+  if (owner == NULL) owner = node_text(node, DBT_OWNER_EMAIL);
+  if (owner == NULL) owner = node_text(node, DBT_GROUP);
   facts->owner = arena_strdup(arena, owner);
   facts->at = graph_source(reading->graph, reading->source)->made_at;
-  if (facts->name.table == NULL) facts->shown = arena_strdup(arena, dbt_node_text(node, DBT_NAME));
+  if (facts->name.table == NULL) facts->shown = arena_strdup(arena, node_text(node, DBT_NAME));
   fill_materialization(reading, facts);
   facts->compiled_at = node->compiled_from;
   facts->compiled_length = node->compiled_to - node->compiled_from;
@@ -132,7 +132,7 @@ void dbt_node_done(DbtReading *reading) {
   enum { SCRATCH_NODES = 1000 };
   DbtNode *node = &reading->node;
   Graph *graph = reading->graph;
-  const char *id = dbt_node_text(node, DBT_ID), *type = dbt_node_text(node, DBT_TYPE);
+  const char *id = node_text(node, DBT_ID), *type = node_text(node, DBT_TYPE);
   if (id == NULL || type == NULL) {
     reading->n_nameless++;
     return;

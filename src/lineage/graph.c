@@ -7,7 +7,8 @@
 
 /* Building: names to nodes by hashing. */
 
-void *pieces_add(Pieces *pieces) {
+/* A new item, zeroed. */
+static void *pieces_add(Pieces *pieces) {
   size_t piece = pieces->n >> PIECE_BITS;
   if ((pieces->n & (PIECE - 1)) == 0) {
     pieces->pieces = arena_grow(pieces->arena, pieces->pieces, piece, sizeof *pieces->pieces);

@@ -21,7 +21,6 @@ typedef struct Pieces {
   size_t n, item;
 } Pieces;
 
-void *pieces_add(Pieces *pieces);
 static inline void *pieces_at(const Pieces *pieces, size_t i) {
   return pieces->pieces[i >> PIECE_BITS] + (i & (PIECE - 1)) * pieces->item;
 }

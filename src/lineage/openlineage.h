@@ -23,9 +23,6 @@ bool openlineage_add(OpenLineage *reading, const char *file, int line, const cha
 void openlineage_fault(OpenLineage *reading, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* How many events were taken. */
-size_t openlineage_events(const OpenLineage *reading);
-
 /* Draws the edges, says what was covered and what was left out, and frees the reading. */
 void openlineage_end(OpenLineage *reading);
 

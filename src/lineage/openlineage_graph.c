@@ -29,8 +29,6 @@ void openlineage_fault(OpenLineage *reading, const char *file, int line, const c
   va_end(args);
 }
 
-size_t openlineage_events(const OpenLineage *reading) { return reading->n_events; }
-
 /* By job, those that succeeded first, the newest first. */
 static int by_job(const void *left, const void *right) {
   const OlRun *a = left, *b = right;

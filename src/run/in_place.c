@@ -149,11 +149,6 @@ static double expected_seconds(const InPlace *work, size_t n) {
   return work->date_seconds > 0 ? work->date_seconds * (double)n : batch;
 }
 
-static void rest(Run *run, double worked) {
-  double duty = run_duty(run);
-  if (duty > 0 && duty < 1) run_rest(run, worked * (1 / duty - 1), "resting");
-}
-
 static bool stopped(const InPlace *work, Error *err) {
   return error_set(err, ERR_PAUSED, "stopped after %" PRId64 " of %zu dates", work->run.progress.dates_done,
                    work->run.n_dates);
@@ -182,7 +177,7 @@ static bool batches(InPlace *work, Error *err) {
       work->options->passed(work->options->context, &work->result->batches[work->result->n - 1]);
     bool more = next_batch(work, &from, &n);
     if (more && !run_look_back(run, err)) return false;
-    if (more) rest(run, clock_seconds() - began);
+    if (more) run_rest_after(run, clock_seconds() - began);
   }
   return true;
 }

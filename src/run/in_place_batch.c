@@ -1,7 +1,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "run/in_place_int.h"
 
@@ -103,7 +102,7 @@ static bool run_tool(InPlace *work, DateRange dates, double left, Error *err) {
 
 static bool pause_between(InPlace *work, const char *doing) {
   run_tell(&work->run, doing, true);
-  nanosleep(&(struct timespec){0, (long)(0.1 * 1e9)}, NULL);
+  clock_sleep(0.1);
   return !run_stopped(&work->run) && run_beat(&work->run);
 }
 

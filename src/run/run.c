@@ -1,7 +1,6 @@
 #include "run/run.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "run/run_int.h"
 #include "swap/swap.h"
@@ -54,9 +53,16 @@ bool run_rest(Run *run, double seconds, const char *doing) {
     if (run_stopped(run) || atomic_load(&run->cancelled) || !run_beat(run)) return false;
     run_tell(run, doing, true);
     double slice = until - now < REST_SLICE ? until - now : REST_SLICE;
-    nanosleep(&(struct timespec){0, (long)(slice * 1e9)}, NULL);
+    clock_sleep(slice);
   }
   return !run_stopped(run);
+}
+
+void run_rest_after(Run *run, double worked) {
+  double duty = run_duty(run);
+  if (duty > 0 && duty < 1)
+    run_rest(run, worked * (1 / duty - 1),
+             run->crowded ? "resting: others are at work and the server has no processor free" : "resting");
 }
 
 double run_needed_seconds(const Run *run, int64_t rows) {
@@ -133,14 +139,6 @@ bool run_pause(const Run *run, Error *err) {
                    run->n_dates);
 }
 
-/* After so many seconds of work. */
-static void rest(Run *run, double worked) {
-  double duty = run_duty(run);
-  if (duty > 0 && duty < 1)
-    run_rest(run, worked * (1 / duty - 1),
-             run->crowded ? "resting: others are at work and the server has no processor free" : "resting");
-}
-
 /* One after another; the first batch always. */
 static bool batches(Run *run, Error *err) {
   for (size_t from, n; run_next_batch(run, &from, &n);) {
@@ -163,7 +161,7 @@ static bool batches(Run *run, Error *err) {
     }
     bool more = run_next_batch(run, &from, &n);
     if (more && !run_look_back(run, err)) return false;
-    if (more) rest(run, clock_seconds() - began);
+    if (more) run_rest_after(run, clock_seconds() - began);
   }
   return true;
 }

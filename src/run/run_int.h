@@ -57,6 +57,8 @@ Run run_on(Backfill on, const RunOptions *options);
 /* Sleeps outside any transaction, telling `doing` and beating the heartbeat; false when the caller asked to stop, a
  * worker's batch failed, or the lease is another's. */
 bool run_rest(Run *run, double seconds, const char *doing);
+/* The rest that the duty cycle asks for after so many seconds of work. */
+void run_rest_after(Run *run, double worked);
 bool run_stopped(const Run *run);
 /* Beats the heartbeat when it is time to; outside any transaction. False: the lease is another's, which the end of the
  * run says. */
@@ -112,14 +114,12 @@ typedef struct RunStep {
 bool run_step(Run *run, size_t from, size_t n, Error *err);
 /* The same for a batch of which a worker found what is wrong: it is written once more, to be looked at. */
 bool run_step_failed(Run *run, const RunStep *failed, Error *err);
-/* A worker's part of the same: what it finds is left to run_step_failed or, where the batch is stored, run_hold_now. */
+/* A worker's part of the same: what it finds is left to run_step_failed or, where the batch is stored, run_hold. */
 bool run_step_apart(RunStep *step, const GatePass *pass, Error *err);
 /* The bookkeeping of a batch that is stored. */
 void run_stored(Run *run, const RunStep *step);
-/* Records findings and moves to held, with the open transaction; always returns false with ERR_HELD. */
+/* Records findings and moves to held, in a transaction of its own; always returns false, with ERR_HELD. */
 bool run_hold(Run *run, EngineWriter *writer, const Findings *findings, Error *err);
-/* The same in a transaction of its own. */
-bool run_hold_now(Run *run, EngineWriter *writer, const Findings *findings, Error *err);
 /* Asked on the run's own thread some ten times a second while batches are being written: false: they stop at once.
  * While workers write them, the run's connection is free. */
 bool run_goes_on(Run *run);

@@ -36,7 +36,7 @@ static bool no_change(Run *run, EngineWriter *writer, Error *err) {
                (FindingRecord){.kind = "no-change",
                                .subject = run->plan->shape.table,
                                .message = "the recompute equals production on every date: nothing would change"});
-  run_hold_now(run, writer, &findings, err);
+  run_hold(run, writer, &findings, err);
   if (err->code == ERR_HELD) {
     err->code = ERR_NO_CHANGE;
     error_hint(err, "is the recompute the corrected one, and the range the wrong dates? Then plan again");
@@ -51,7 +51,7 @@ static bool seal(Run *run, EngineWriter *writer, RunFacts *ret, Error *err) {
   if (!settle(run, writer, err) ||
       !validate_seal(&findings, run->engine, run->plan, run->dates, run->n_dates, &counts, err))
     return false;
-  if (findings.n > 0) return run_hold_now(run, writer, &findings, err);
+  if (findings.n > 0) return run_hold(run, writer, &findings, err);
   if (counts.inserts + counts.updates + counts.deletes + counts.moves == 0) return no_change(run, writer, err);
   for (size_t i = 0; i < run->n_dates; i++) rows += run->dates[i].recomputed.rows;
   const char *json = seal_json(run, &counts, rows, err);

@@ -1,7 +1,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "run/run_int.h"
 #include "swap/swap.h"
@@ -19,7 +18,7 @@ static bool go_on(void *context) {
 static bool rest_apart(void *context, double seconds) {
   const RunStep *step = context;
   if (atomic_load(&step->run->cancelled)) return false;
-  nanosleep(&(struct timespec){0, (long)(seconds * 1e9)}, NULL);
+  clock_sleep(seconds);
   return !atomic_load(&step->run->cancelled);
 }
 
@@ -126,18 +125,8 @@ void run_stored(Run *run, const RunStep *step) {
   run_measured(run, step->n, step->facts.rows, step->seconds);
 }
 
-static bool store(RunStep *step, EngineWriter *writer, const Job *job, const BatchRecord *record, Error *err) {
-  const EngineOps *ops = step->engine->ops;
-  if (!run_directly(step->run) && !begin(step, writer, false, err)) return false;
-  if (!ops->store(writer, job, &step->facts, record, err)) {
-    ops->abort(writer);
-    return false;
-  }
-  if (step->findings.n > 0) return run_hold(step->run, writer, &step->findings, err);
-  return ops->commit(writer, err);
-}
-
-bool run_hold(Run *run, EngineWriter *writer, const Findings *findings, Error *err) {
+/* Records findings and moves to held, with the open transaction; always returns false with ERR_HELD. */
+static bool hold(Run *run, EngineWriter *writer, const Findings *findings, Error *err) {
   const EngineOps *ops = run->engine->ops;
   BUF_SCOPED reason = {0};
   for (size_t i = 0; i < findings->n; i++) buf_printf(&reason, "%s%s", i == 0 ? "" : "; ", findings->items[i].message);
@@ -154,8 +143,19 @@ bool run_hold(Run *run, EngineWriter *writer, const Findings *findings, Error *e
                     run->record->id, run->record->id, run->record->id);
 }
 
-bool run_hold_now(Run *run, EngineWriter *writer, const Findings *findings, Error *err) {
-  return run_begin(run, writer, false, err) && run_hold(run, writer, findings, err);
+static bool store(RunStep *step, EngineWriter *writer, const Job *job, const BatchRecord *record, Error *err) {
+  const EngineOps *ops = step->engine->ops;
+  if (!run_directly(step->run) && !begin(step, writer, false, err)) return false;
+  if (!ops->store(writer, job, &step->facts, record, err)) {
+    ops->abort(writer);
+    return false;
+  }
+  if (step->findings.n > 0) return hold(step->run, writer, &step->findings, err);
+  return ops->commit(writer, err);
+}
+
+bool run_hold(Run *run, EngineWriter *writer, const Findings *findings, Error *err) {
+  return run_begin(run, writer, false, err) && hold(run, writer, findings, err);
 }
 
 /* Where others commit between two writings, it is they who may have changed what comes out: it is written once more. */
@@ -263,7 +263,7 @@ static bool write_alone(Run *run, RunStep *step, EngineWriter *writer, Error *er
     if (step->number > run->batches) run->batches = step->number;
     run_stored(run, step);
   }
-  return ok && (step->findings.n == 0 || run_hold_now(run, writer, &step->findings, err));
+  return ok && (step->findings.n == 0 || run_hold(run, writer, &step->findings, err));
 }
 
 static bool step_alone(Run *run, RunStep *step, Error *err) {

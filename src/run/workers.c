@@ -268,7 +268,7 @@ static bool hold(Run *run, const Worker *worker, Error *err) {
   const EngineOps *ops = run->engine->ops;
   EngineWriter *writer = NULL;
   if (!ops->writer_open(run->engine, worker->pass, run->record->id, run->epoch, &writer, err)) return false;
-  bool ok = run_hold_now(run, writer, &worker->step.findings, err);
+  bool ok = run_hold(run, writer, &worker->step.findings, err);
   ops->writer_close(writer);
   return ok;
 }

@@ -1,6 +1,5 @@
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/doc.h"
 #include "swap/swap_int.h"
@@ -118,7 +117,7 @@ bool act_read_seal(Act *act, Error *err) {
 static bool rest_unless_stopped(void *context, double seconds) {
   const volatile sig_atomic_t *const *stop = context;
   if (*stop != NULL && **stop > 0) return false;
-  nanosleep(&(struct timespec){0, (long)(seconds * 1e9)}, NULL);
+  clock_sleep(seconds);
   return true;
 }
 

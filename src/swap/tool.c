@@ -1,5 +1,4 @@
 #include <signal.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/marked.h"
@@ -33,7 +32,7 @@ static bool end_processes(const BackfillRecord *record, Error *err) {
       error_set(err, ERR_COMMAND, "process %d of the tool cannot be ended, and it may still write production", pid);
       return error_hint(err, "end it, then: tidegate restore %s", record->id);
     }
-    nanosleep(&(struct timespec){0, (long)(LOOK_SECONDS * 1e9)}, NULL);
+    clock_sleep(LOOK_SECONDS);
   }
   return true;
 }
@@ -60,7 +59,7 @@ static bool end_sessions(Engine *engine, const BackfillRecord *record, Error *er
                 facts.found);
       return error_hint(err, "end it as its own role or as a superuser, then: tidegate restore %s", record->id);
     }
-    nanosleep(&(struct timespec){0, (long)(LOOK_SECONDS * 1e9)}, NULL);
+    clock_sleep(LOOK_SECONDS);
   }
 }
 

@@ -83,7 +83,8 @@ const char *impact_source_text(Arena *arena, const ImpactSource *source) {
   return text;
 }
 
-void view_impact_coverage(Paint *paint, Arena *arena, const ImpactFacts *facts) {
+/* What was read, how old it is, and what is not seen. */
+static void put_coverage(Paint *paint, Arena *arena, const ImpactFacts *facts) {
   const char *label = "read";
   for (size_t i = 0; i < facts->n_sources; i++, label = "") {
     const ImpactSource *source = &facts->sources[i];
@@ -126,5 +127,5 @@ void view_impact(Paint *paint, Arena *arena, const ImpactFacts *facts, ImpactSiz
                facts->left_out == 1 ? "1 that reads none" : arena_printf(arena, "%zu that read none", facts->left_out));
   put_joins(paint, facts);
   if (facts->finding != NULL) paint_verdict(paint, STYLE_BAD, "finding", "%s", facts->finding);
-  view_impact_coverage(paint, arena, facts);
+  put_coverage(paint, arena, facts);
 }

@@ -82,8 +82,6 @@ typedef enum ImpactSize { IMPACT_READABLE, IMPACT_ALL } ImpactSize;
 void view_impact(Paint *paint, Arena *arena, const ImpactFacts *facts, ImpactSize size);
 /* The tree alone. */
 void view_impact_tree(Paint *paint, Arena *arena, const ImpactFacts *facts, ImpactSize size);
-/* What was read, how old it is, and what is not seen. */
-void view_impact_coverage(Paint *paint, Arena *arena, const ImpactFacts *facts);
 /* Members of an open object. Never collapsed. */
 void view_impact_json(Json *json, const ImpactFacts *facts);
 

@@ -56,10 +56,6 @@ bool hand_any(const Shape *shape, Pick pick);
 /* Every picked column by a pattern in which @ is its quoted name and ? its name under the prefix. */
 const char *hand_columns(Arena *arena, const Shape *shape, Pick pick, const char *pattern, const char *prefix,
                          const char *separator);
-/* A column of alias p and the same of another row differ; @ and ? as above. */
-const char *hand_differs(const Hand *hand, const ShapeColumn *column, const char *other, const char *prefix);
-/* The same of any picked column, by OR. */
-const char *hand_any_differs(const Hand *hand, Pick pick, const char *other, const char *prefix);
 const char *hand_quoted(Arena *arena, const char *prefix, const char *name, char quote);
 /* The lines by which a session knows the range [from, to) as :from and :to; from == to: places to fill in. */
 const char *hand_range(const Hand *hand, DateRange range);

@@ -101,7 +101,8 @@ static const char *match(const Hand *hand, Pick pick, const char *other, const c
   return arena_strdup(arena, buf_text(&out));
 }
 
-const char *hand_differs(const Hand *hand, const ShapeColumn *column, const char *other, const char *prefix) {
+/* A column of alias p and the same of another row differ; @ and ? as above. */
+static const char *differs(const Hand *hand, const ShapeColumn *column, const char *other, const char *prefix) {
   Arena *arena = hand->page->arena;
   BUF_SCOPED out = {0};
   const char *text = hand->postgres && has_no_equality(column->type) ? "::text" : "";
@@ -117,12 +118,13 @@ const char *hand_differs(const Hand *hand, const ShapeColumn *column, const char
                       column->tolerance, hand->postgres ? "false" : "0");
 }
 
-const char *hand_any_differs(const Hand *hand, Pick pick, const char *other, const char *prefix) {
+/* The same of any picked column, by OR. */
+static const char *any_differs(const Hand *hand, Pick pick, const char *other, const char *prefix) {
   const Shape *shape = hand->facts->shape;
   BUF_SCOPED out = {0};
   for (size_t i = 0; i < shape->n; i++)
     if (hand_picked(shape, &shape->columns[i], pick))
-      buf_printf(&out, "%s%s", out.len == 0 ? "" : " OR ", hand_differs(hand, &shape->columns[i], other, prefix));
+      buf_printf(&out, "%s%s", out.len == 0 ? "" : " OR ", differs(hand, &shape->columns[i], other, prefix));
   return out.len == 0 ? "false" : arena_strdup(hand->page->arena, buf_text(&out));
 }
 
@@ -224,8 +226,8 @@ static void set_rows(Hand *hand, const HandNames *names) {
   hand_set(hand, "key_shadow", match(hand, PICK_KEY, "s", ""));
   hand_set(hand, "goes", those(hand, names->changes, 'D', "old_"));
   hand_set(hand, "came", those(hand, names->changes, 'I', "new_"));
-  hand_set(hand, "differs", hand_any_differs(hand, PICK_VALUES, "s", ""));
-  hand_set(hand, "differs_stored", hand_any_differs(hand, PICK_STORED, "s", ""));
+  hand_set(hand, "differs", any_differs(hand, PICK_VALUES, "s", ""));
+  hand_set(hand, "differs_stored", any_differs(hand, PICK_STORED, "s", ""));
   hand_set(hand, "null_key", hand_columns(arena, shape, PICK_KEY, "@ IS NULL", "", " OR "));
 }
 

@@ -25,7 +25,7 @@ static RowHash integer_hash(int64_t key) {
   return (RowHash){(block ^ block >> 32) << 4 | ((uint64_t)key & 15), (uint64_t)key};
 }
 
-RowHash compare_key_hash(Compare *compare, const Value *row, bool from_stored) {
+static RowHash key_hash(Compare *compare, const Value *row, bool from_stored) {
   const size_t *columns = from_stored ? compare->key_in_stored : compare->key_in_given;
   if (compare->integer_key && row[columns[0]].type == SQLITE_INTEGER) return integer_hash(row[columns[0]].integer);
   buf_clear(&compare->bytes);
@@ -128,7 +128,7 @@ static void count_new(Compare *compare, size_t date, RowHash hash) {
 }
 
 static bool new_key(Compare *compare, size_t date, Error *err) {
-  if (!keyset_add(&compare->new_keys, compare_key_hash(compare, compare->new_row, false)))
+  if (!keyset_add(&compare->new_keys, key_hash(compare, compare->new_row, false)))
     compare_find(compare, FINDING_DUPLICATE_KEY, 0, NULL, compare->new_row, -1);
   compare->dates[date].inserts++;
   count_new(compare, date, compare_row_hash(compare, compare->new_row, false, false));
@@ -155,7 +155,7 @@ static bool differs(Compare *compare, bool *changed) {
 
 static bool same_key(Compare *compare, size_t date, bool *changed, Error *err) {
   DateFacts *facts = &compare->dates[date];
-  if (!keyset_add(&compare->old_keys, compare_key_hash(compare, compare->old_row, true))) {
+  if (!keyset_add(&compare->old_keys, key_hash(compare, compare->old_row, true))) {
     compare_find(compare, FINDING_DUPLICATE_KEY, 0, compare->old_row, compare->new_row, -1);
     return true;
   }
@@ -259,7 +259,7 @@ static bool vanished(Compare *compare, size_t date, Error *err) {
     if (!sql_step(compare->engine, &stmt, &row, "looking for keys that vanish", err)) return false;
     if (!row) return true;
     read_values(stmt.handle, 0, sql, sql->stored, sql->n_stored, compare->old_row);
-    if (!keyset_has(&compare->old_keys, compare_key_hash(compare, compare->old_row, true))) {
+    if (!keyset_has(&compare->old_keys, key_hash(compare, compare->old_row, true))) {
       fingerprint_add(&compare->dates[date].production, compare_row_hash(compare, compare->old_row, true, false));
       compare->dates[date].deletes++;
       ok = compare_scope_judge(compare, 'D', compare->old_row, NULL, NULL, err) &&

@@ -37,7 +37,6 @@ bool compare_date_of(Compare *compare, const Value *value, size_t *ret);
 /* The index of a date in the job, or job->n. */
 size_t compare_date_index(Compare *compare, Instant date);
 RowHash compare_row_hash(Compare *compare, const Value *row, bool from_stored, bool stable_only);
-RowHash compare_key_hash(Compare *compare, const Value *row, bool from_stored);
 
 /* Counts a finding and keeps an example of it while there is room. column: index in the shape, or −1. */
 void compare_find(Compare *compare, FindingKind kind, size_t index, const Value *old_row, const Value *new_row,

@@ -105,8 +105,6 @@ void command_not_undoable(CommandCase *c, const char *rule);
 void command_forecast_unknown(CommandCase *c, const char *rule);
 void command_window_closed(CommandCase *c, const char *rule);
 void command_too_many_dates(CommandCase *c, const char *rule);
-/* The dates that one command may write at most, by the seconds that a date takes. */
-int64_t command_most_dates(const CommandTarget *target);
 
 /* record.c */
 

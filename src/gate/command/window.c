@@ -14,7 +14,8 @@ static double forecast(const CommandTarget *target) {
   return seconds > LONGEST ? LONGEST : seconds;
 }
 
-int64_t command_most_dates(const CommandTarget *target) {
+/* The dates that one command may write at most, by the seconds that a date takes. */
+static int64_t most_dates(const CommandTarget *target) {
   double most = target->per_date > 0 ? target->plan.spec.budget.batch / target->per_date : (double)target->n_dates;
   return most < 1 ? 1 : (int64_t)most;
 }
@@ -85,12 +86,12 @@ void command_too_many_dates(CommandCase *c, const char *rule) {
   for (size_t i = 0; i < c->n_targets; i++) {
     const CommandTarget *target = &c->targets[i];
     char batch[32], each[32];
-    if (target->record.id == NULL || target->per_date < 0 || target->n_dates <= command_most_dates(target)) continue;
+    if (target->record.id == NULL || target->per_date < 0 || target->n_dates <= most_dates(target)) continue;
     duration_label(target->plan.spec.budget.batch, batch);
     duration_label(target->per_date, each);
     command_because(
         c, rule, "%lld dates of %s at once: at %s a date a batch of %s has %lld, and a fault should be seen after few",
-        (long long)target->n_dates, target->table, each, batch, (long long)command_most_dates(target));
+        (long long)target->n_dates, target->table, each, batch, (long long)most_dates(target));
     const char *first = lightest(c, target);
     command_advise(c,
                    "%s%s%slet Tidegate run it batch by batch, smallest first, by the line below; or allow longer "

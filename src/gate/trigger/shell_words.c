@@ -21,13 +21,15 @@ void word_put(WordBuilder *b, char c, bool quoted) {
   buf_putc(&b->text, c);
 }
 
-void word_add(WordBuilder *b, ShellPart part) {
+/* One more part that is no text. */
+static void word_add(WordBuilder *b, ShellPart part) {
   flush(b);
   b->parts = arena_grow(b->r->arena, b->parts, b->n, sizeof *b->parts);
   b->parts[b->n++] = part;
 }
 
-ShellWord word_finish(WordBuilder *b) {
+/* The word. Nothing is left to release. */
+static ShellWord word_finish(WordBuilder *b) {
   flush(b);
   buf_release(&b->text);
   return (ShellWord){.parts = b->parts, .n = b->n, .quoted = b->quoted};

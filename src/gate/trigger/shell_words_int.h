@@ -17,10 +17,6 @@ typedef struct WordBuilder {
 
 /* One more byte of text. */
 void word_put(WordBuilder *b, char c, bool quoted);
-/* One more part that is no text. */
-void word_add(WordBuilder *b, ShellPart part);
-/* The word. Nothing is left to release. */
-ShellWord word_finish(WordBuilder *b);
 
 /* shell_quotes.c: from the opening quote to behind the closing one; false, with the reason, when there is none. */
 bool word_single_quotes(WordBuilder *b);
