@@ -48,10 +48,8 @@ typedef struct LineageNode {
 } LineageNode;
 
 typedef struct BlastRadius {
-  const LineageNode *nodes; /* parents before children, within a level by name; without tests */
+  const LineageNode *nodes; /* parents before children, within a level by name; without the tests of dbt */
   size_t n;
-  const LineageNode *tests; /* dbt tests of what is in it, and of the target: to be asked again afterwards */
-  size_t n_tests;
   const char *const *blind; /* what was not read, to stand after "not read: " */
   size_t n_blind;
   const char *const *cycles; /* "a → b → a" */

@@ -127,7 +127,6 @@ static bool is_test(const LineageNode *node) { return strcmp(node->kind, "test")
 static void judge_all(Radius *radius, BlastRadius *ret) {
   const GraphWalk *walk = radius->walk;
   LineageNode *nodes = arena_array(radius->arena, walk->n, sizeof *nodes);
-  LineageNode *tests = arena_array(radius->arena, walk->n, sizeof *tests);
   for (size_t i = 0; i < walk->n; i++) radius->reached[walk->nodes[i]].in = true;
   for (size_t i = 0; i < walk->n_cycles; i++)
     for (size_t k = 0; k < walk->cycles[i].n; k++) radius->reached[walk->cycles[i].nodes[k]].ring = (uint32_t)i + 1;
@@ -135,13 +134,9 @@ static void judge_all(Radius *radius, BlastRadius *ret) {
     if (radius->reached[walk->nodes[i]].target) continue;
     LineageNode node = new_node(radius, i);
     judge(radius, &node);
-    if (is_test(&node))
-      tests[ret->n_tests++] = node;
-    else
-      nodes[ret->n++] = node;
+    if (!is_test(&node)) nodes[ret->n++] = node;
   }
   ret->nodes = nodes;
-  ret->tests = tests;
 }
 
 static void put_cycles(const Radius *radius, BlastRadius *ret) {

@@ -222,7 +222,8 @@ static bool read_path(LineageCase *reading, const char *path, Error *err) {
     read_file(&folder, path, path);
   bool ok = add_scripts(&folder, reading->engine, err);
   GraphSource *source = graph_source(folder.graph, index);
-  source->covers = arena_printf(folder.arena, "%zu statements of %zu files", folder.n_statements, folder.n_files);
+  source->covers = arena_printf(folder.arena, "%zu statement%s of %zu file%s", folder.n_statements,
+                                folder.n_statements == 1 ? "" : "s", folder.n_files, folder.n_files == 1 ? "" : "s");
   if (folder.n_jinja > 0)
     source->covers = arena_printf(folder.arena, "%s; %zu in Jinja are not read here", source->covers, folder.n_jinja);
   if (folder.n_faults > MOST_FAULTS) buf_printf(&folder.faults, "; and %zu more", folder.n_faults - MOST_FAULTS);
