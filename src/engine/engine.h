@@ -183,6 +183,8 @@ typedef struct EngineOps {
   bool (*compare_snapshot)(Engine *, Arena *, const Job *, BatchFacts *ret, Error *);
 
   /* -- the ledger's tables: the only writes without a pass; each call is its own transaction unless one is open -- */
+  /* All that `write` writes in one transaction, or nothing when it fails. */
+  bool (*ledger_together)(Engine *, bool (*write)(void *context, Error *), void *context, Error *);
   bool (*ledger_exists)(Engine *, bool *ret, Error *);
   bool (*ledger_create)(Engine *, Error *); /* idempotent; refuses a newer version than it knows */
   bool (*ledger_add)(Engine *, const BackfillRecord *, const DateRecord *, size_t n, Error *);

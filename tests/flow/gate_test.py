@@ -5,7 +5,7 @@ import textwrap
 
 import harness
 from backfills import SALES
-from harness import DENIED, OK, STATE, USAGE, Flow, cron_in
+from harness import DATABASE, DENIED, HELD, OK, STATE, USAGE, Flow, cron_in
 from postgres_harness import PostgresFlow
 
 ASK = 19
@@ -156,6 +156,13 @@ class Gate:
         reason = self.denied("no-plan", command=BACKFILL.replace("01-12", "01-13"))[0]
         self.assertIn("10–12 Jan 2024", reason["text"])
 
+    def test_what_cannot_be_written_down_is_not_opened(self):
+        self.denied("no-plan")
+        self.snapshot()
+        self.refuse_inserts(self.ledger("audit"))
+        self.assertIn("cannot be written down, so it is a denial", self.tidegate("gate", "--command", BACKFILL, code=self.refused).err)
+        self.assertEqual(self.state(), "snapshotted")
+
     def test_a_plan_without_a_snapshot(self):
         self.plan(self.file)
         self.assertIn("has no snapshot", self.denied("not-undoable")[0]["text"])
@@ -269,6 +276,10 @@ class Gate:
 
 class Sqlite(Gate, Flow):
     unreachable = "nowhere.sqlite"
+    refused = HELD
+
+    def refuse_inserts(self, table):
+        self.sql(f"CREATE TRIGGER full_up BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no room'); END")
 
     def setUp(self):
         super().setUp()
@@ -289,6 +300,12 @@ INSERT INTO sales SELECT day, id, cents FROM orders;
 
 
 class Postgres(Gate, PostgresFlow):
+    refused = DATABASE
+
+    def refuse_inserts(self, table):
+        self.sql("CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE 'no room'; END$$;"
+                 f"CREATE TRIGGER full_up BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION no()")
+
     scene = """
 CREATE TABLE orders(day date NOT NULL, id int NOT NULL, cents int, rate int, PRIMARY KEY (day, id));
 INSERT INTO orders SELECT date '2024-01-01' + i, i, 100 + i, 3 FROM generate_series(0, 29) i;

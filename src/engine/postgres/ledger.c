@@ -123,6 +123,13 @@ bool pg_ledger_create(Engine *base, Error *err) {
   return pg_end(engine, own, ok, doing, err);
 }
 
+bool pg_ledger_together(Engine *base, bool (*write)(void *, Error *), void *context, Error *err) {
+  static const char doing[] = "writing to the ledger";
+  PgEngine *engine = pg_engine(base);
+  bool own;
+  return pg_begin(engine, false, &own, doing, err) && pg_end(engine, own, write(context, err), doing, err);
+}
+
 bool pg_ledger_own_xact(PgEngine *engine, Error *err) {
   static const char doing[] = "noting that the transaction is Tidegate's own";
   int64_t wanted = 0;

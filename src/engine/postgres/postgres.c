@@ -83,6 +83,7 @@ static const EngineOps postgres_ops = {
     .object_identity = pg_object_identity,
     .object_name = object_name,
     .grants = pg_grants,
+    .ledger_together = pg_ledger_together,
     .ledger_exists = pg_ledger_exists,
     .ledger_create = pg_ledger_create,
     .ledger_add = pg_ledger_add,

@@ -150,6 +150,7 @@ bool pg_count_dates(Engine *, Arena *, const Shape *, DateRange, const char *, D
                     Error *);
 bool pg_key_faults(Engine *, Arena *, const Shape *, DateRange, int64_t *, int64_t *, Error *);
 /* ledger.c, ledger_read.c, ledger_write.c: every ledger_* and lease_* operation, with the meaning of engine.h */
+bool pg_ledger_together(Engine *, bool (*write)(void *, Error *), void *, Error *);
 bool pg_ledger_exists(Engine *, bool *, Error *);
 bool pg_ledger_create(Engine *, Error *);
 bool pg_ledger_add(Engine *, const BackfillRecord *, const DateRecord *, size_t, Error *);

@@ -31,6 +31,13 @@ bool ledger_end(SqliteEngine *engine, bool own, bool ok, const char *doing, Erro
   return ok;
 }
 
+bool sqlite_ledger_together(Engine *base, bool (*write)(void *, Error *), void *context, Error *err) {
+  static const char doing[] = "writing to the ledger";
+  SqliteEngine *engine = sqlite_engine(base);
+  bool own;
+  return ledger_begin(engine, &own, doing, err) && ledger_end(engine, own, write(context, err), doing, err);
+}
+
 bool ledger_step(SqliteEngine *engine, Stmt *stmt, const char *doing, Error *err) {
   bool row;
   if (!sql_step(engine, stmt, &row, doing, err)) return false;

@@ -180,6 +180,7 @@ static const EngineOps sqlite_ops = {
     .compare_snapshot = sqlite_compare_snapshot,
     .object_identity = sqlite_object_identity,
     .object_name = sqlite_op_object_name,
+    .ledger_together = sqlite_ledger_together,
     .ledger_exists = sqlite_ledger_exists,
     .ledger_create = sqlite_ledger_create,
     .ledger_add = sqlite_ledger_add,

@@ -97,6 +97,7 @@ bool sqlite_key_faults(Engine *, Arena *, const Shape *, DateRange, int64_t *, i
 bool sqlite_register_functions(SqliteEngine *,
                                Error *); /* tidegate_date(value): the date's start, NULL when it has none */
 /* ledger.c: every ledger_* and lease_* operation */
+bool sqlite_ledger_together(Engine *, bool (*write)(void *, Error *), void *, Error *);
 bool sqlite_ledger_exists(Engine *, bool *, Error *);
 bool sqlite_ledger_create(Engine *, Error *);
 bool sqlite_ledger_add(Engine *, const BackfillRecord *, const DateRecord *, size_t, Error *);

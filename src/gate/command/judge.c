@@ -39,25 +39,41 @@ static const char *digest_of(const CommandCase *c) {
   return arena_strdup(c->arena, digest);
 }
 
+/* A verdict that becomes true when it is written down. */
+typedef struct Settling {
+  CommandCase *c;
+  CommandVerdict *verdict;
+  bool opens;  /* what it would write */
+  bool failed; /* before it came to the record */
+} Settling;
+
+static bool write_down(void *context, Error *err) {
+  Settling *settling = context;
+  CommandCase *c = settling->c;
+  CommandVerdict *verdict = settling->verdict;
+  bool overrides = verdict->decision != COMMAND_ALLOW && c->ask->override_reason != NULL;
+  settling->failed =
+      (settling->opens && !command_open(c, verdict, err)) || (overrides && !command_override(c, verdict, err));
+  if (settling->failed) return false;
+  if (verdict->overridden) verdict->decision = COMMAND_ALLOW;
+  return command_record(c, verdict, err);
+}
+
 static bool judge(CommandCase *c, CommandVerdict *verdict, Error *err) {
-  Error unrecorded;
   c->digest = digest_of(c);
   judge_rules(c);
   if (!command_take_over(c, verdict, err)) return false;
   if (verdict->taken_over) c->n = 0;
   verdict->decision = decide(c);
-  if (verdict->decision != COMMAND_DENY && !verdict->taken_over && is_proven(c) && !command_open(c, verdict, err))
-    return false;
-  if (verdict->decision != COMMAND_ALLOW && c->ask->override_reason != NULL) {
-    if (!command_override(c, verdict, err)) return false;
-    if (verdict->overridden) verdict->decision = COMMAND_ALLOW;
-  }
-  bool recorded = command_record(c, verdict, &unrecorded);
-  if (!recorded && verdict->decision == COMMAND_ALLOW) {
-    *err = unrecorded;
-    return error_wrap(err, "the verdict cannot be written down, so it is a denial");
-  }
-  return true;
+  Settling settling = {
+      .c = c, .verdict = verdict, .opens = verdict->decision != COMMAND_DENY && !verdict->taken_over && is_proven(c)};
+  bool there = command_open_database(c);
+  if (there ? c->engine->ops->ledger_together(c->engine, write_down, &settling, err) : write_down(&settling, err))
+    return true;
+  if (settling.failed) return false;
+  bool overrides = there && c->ask->override_reason != NULL,
+       stops = verdict->decision != COMMAND_ALLOW && !settling.opens && !overrides;
+  return stops || error_wrap(err, "the verdict cannot be written down, so it is a denial");
 }
 
 bool command_judge(Arena *arena, const CommandAsk *ask, CommandVerdict *ret, Error *err) {
