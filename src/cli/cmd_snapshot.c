@@ -26,7 +26,7 @@ static const CliOption options[] = {
 static const CliExample examples[] = {
     {"tidegate snapshot legacy.yaml",
      "copies the range and proves the copy; then write production by hand, then check"},
-    {"tidegate snapshot legacy.yaml --then 'airflow dags backfill -s {from} -e {to_inclusive} sales'",
+    {"tidegate snapshot legacy.yaml --then 'airflow dags backfill -s {from} -e {to_inclusive}T23:59:59 sales'",
      "copies, runs the tool batch by batch, checks each; puts the range back when one fails"},
     {"tidegate snapshot legacy.yaml --then './load.sh {date}' --per-batch 1", "one date at a time, the lightest first"},
     {NULL, NULL}};
