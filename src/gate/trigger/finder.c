@@ -179,14 +179,14 @@ static void shell_program(Finder *f, ShellRun *run, const ShellCommand *command)
     }
   }
   if (i < command->n && strcmp(command->argv[i], "--") == 0) i++;
-  if (i >= command->n || strcmp(command->argv[i], "-") == 0 || strcmp(command->argv[i], "/dev/stdin") == 0) {
+  if (i >= command->n || strcmp(command->argv[i], "-") == 0 || shell_is_input(command->argv[i])) {
     run_input(f, run, command->input);
     return;
   }
   const char *text = shell_run_file(run, command->argv[i]);
   if (text != NULL)
     script_code(f, run, text, (Argv){command->argv + i, command->n - i}, command->input);
-  else if (strncmp(command->argv[i], "/dev/fd/", 8) == 0)
+  else if (strncmp(command->argv[i], "/dev/fd/", 8) == 0 || strncmp(command->argv[i], "/proc/", 6) == 0)
     finder_opaque(f, "a shell runs what a pipe gives, and that cannot be seen");
   else if (commands_know(word_base(f->arena, command->argv[i])))
     finder_command(f, run, &(ShellCommand){command->argv + i, command->n - i, command->input});

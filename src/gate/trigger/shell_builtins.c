@@ -15,6 +15,7 @@ static ShellFields with_element(ShellRun *run, const ShellVariable *before, cons
   size_t n = strcspn(index, "]"); /* a variable's name may be a number of an array without keys */
   if (old.keys != NULL && strchr(index, SHELL_UNKNOWN) == NULL && index[n] == ']' &&
       shell_find(run, index, n) == NULL) {
+    shell_spend(run, 2 * old.n * sizeof *old.items);
     for (size_t k = 0; k < old.n; k++) shell_add_keyed(run, &ret, old.keys[k], old.items[k]);
     shell_add_keyed(run, &ret, arena_strndup(run->arena, index, n), value);
     return ret;
@@ -163,6 +164,12 @@ static void take_input(ShellRun *run, const ShellCommand *c, bool lines) {
   const char *at = c->input.text;
   bool into_array = false;
   if (lines) run_callback(run, c);
+  bool whole = false; /* -d '': the text is one line */
+  for (size_t i = 1; i + 1 < c->n; i++) {
+    bool ends = *c->argv[i] == '-' && c->argv[i][strlen(c->argv[i]) - 1] == 'd';
+    whole |= !lines && ends && *c->argv[i + 1] == '\0';
+    if (*c->argv[i] == '-' && !(ends && whole) && strpbrk(c->argv[i] + 1, lines ? "s" : "dnNu") != NULL) at = NULL;
+  }
   size_t first = c->n;
   for (size_t i = 1; !lines && i < c->n; i++) into_array |= *c->argv[i] == '-' && strchr(c->argv[i], 'a') != NULL;
   while (first > 1 && *c->argv[first - 1] != '-') first--;
@@ -172,13 +179,29 @@ static void take_input(ShellRun *run, const ShellCommand *c, bool lines) {
   }
   for (size_t i = first; i < c->n; i++) {
     ShellFields value = {0};
-    if (lines)
+    if (whole)
+      shell_add_field(run, &value, at);
+    else if (lines)
       value = lines_of(run, at);
     else
       do shell_add_field(run, &value, next_word(run, &at, i + 1 == c->n && !into_array));
       while (into_array && *at != '\0' && *at != '\n' && value.n <= SHELL_MAX_LOOP);
     shell_set(run, c->argv[i], strlen(c->argv[i]), value);
   }
+}
+
+/* unset 'NAME[index]': the places of the others stay. */
+static void unset_element(ShellRun *run, const char *name, size_t n, const char *index) {
+  const ShellVariable *found = shell_find(run, name, n);
+  size_t place = strtoul(index, NULL, 10);
+  if (found == NULL || found->n != 1 || found->choices[0].keys != NULL || !isdigit((unsigned char)*index)) {
+    shell_forget(run, arena_strndup(run->arena, name, n));
+    return;
+  }
+  ShellFields before = found->choices[0], value = {0};
+  for (size_t i = 0; i < before.n; i++)
+    if (i != place) shell_add_keyed(run, &value, arena_printf(run->arena, "%zu", i), before.items[i]);
+  shell_set(run, name, n, value);
 }
 
 static void unset(ShellRun *run, const ShellCommand *c) {
@@ -190,7 +213,7 @@ static void unset(ShellRun *run, const ShellCommand *c) {
     else if (references && *name != '-')
       shell_refer(run, name, strlen(name), NULL);
     else if (index != NULL)
-      shell_forget(run, arena_strndup(run->arena, name, (size_t)(index - name)));
+      unset_element(run, name, (size_t)(index - name), index + 1);
     else if (*name != '-')
       shell_set(run, name, strlen(name), (ShellFields){0});
   }
@@ -229,12 +252,12 @@ static void shift(ShellRun *run, const ShellCommand *c) {
 /* `.` and source. */
 static void source(ShellRun *run, const ShellCommand *c) {
   const char *text = shell_run_file(run, c->argv[1]);
-  if (strcmp(c->argv[1], "/dev/stdin") == 0) text = c->input.text;
+  if (shell_is_input(c->argv[1])) text = c->input.text;
   if (text != NULL && c->n > 2)
     shell_run_script(run, text, c->argv + 2, c->n - 2, c->input);
   else if (text != NULL)
     shell_run_text(run, text, c->input);
-  else if (strncmp(c->argv[1], "/dev/", 5) == 0)
+  else if (strncmp(c->argv[1], "/dev/", 5) == 0 || strncmp(c->argv[1], "/proc/", 6) == 0)
     shell_doubt(run, "code is read from a pipe whose contents are not known");
 }
 
@@ -249,7 +272,8 @@ bool shell_builtin(ShellRun *run, const ShellCommand *c) {
     size_t from = c->n > 1 && strcmp(c->argv[1], "--") == 0 ? 2 : 1;
     shell_run_text(run, joined(run, c->argv + from, c->n - from), c->input);
   } else if ((strcmp(name, "source") == 0 || strcmp(name, ".") == 0) && c->n > 1 &&
-             (shell_run_file(run, c->argv[1]) != NULL || strncmp(c->argv[1], "/dev/", 5) == 0))
+             (shell_run_file(run, c->argv[1]) != NULL || strncmp(c->argv[1], "/dev/", 5) == 0 ||
+              strncmp(c->argv[1], "/proc/", 6) == 0))
     source(run, c);
   else if (strcmp(name, "trap") == 0)
     trap(run, c);

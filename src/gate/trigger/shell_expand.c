@@ -124,6 +124,14 @@ static void put_unset(Expander *e, const ShellPart *part) {
   shell_set(e->run, part->text, strlen(part->text), value);
 }
 
+/* The argument of that number, if the name is one that is given. */
+static bool argument(const ShellRun *run, const char *name, ShellFields *ret) {
+  size_t place = isdigit((unsigned char)*name) ? strtoul(name, NULL, 10) : 0;
+  if (place == 0 || place > run->arguments.n) return false;
+  *ret = (ShellFields){.items = run->arguments.items + place - 1, .n = 1};
+  return true;
+}
+
 /* ${!x[@]} */
 static void places(ShellRun *run, const ShellFields *value, ShellFields *ret) {
   for (size_t i = 0; i < value->n; i++)
@@ -135,13 +143,9 @@ static void put_made(Expander *e, const ShellPart *part) {
   ShellRun *run = e->run;
   const char *index = part->index == NULL ? NULL : shell_touch(run, part->index);
   const char *arg = part->arg == NULL ? "" : shell_touch(run, part->arg), *name = part->text;
-  ShellFields numbered = {0}, made = {0};
+  ShellFields numbered, made = {0};
   const ShellFields *value = value_of(run, name);
-  size_t place = isdigit((unsigned char)*name) ? strtoul(name, NULL, 10) : 0;
-  if (place > 0 && place <= run->arguments.n) {
-    numbered = (ShellFields){.items = run->arguments.items + place - 1, .n = 1};
-    value = &numbered;
-  }
+  if (argument(run, name, &numbered)) value = &numbered;
   if (part->all && strchr("@*", *name) != NULL && run->has_arguments) value = &run->arguments;
   bool known = value != NULL;
   if (part->op == 'o' && value != NULL && strcmp(arg, "@P") == 0) /* as a prompt: substitutions in it run */
@@ -172,7 +176,9 @@ static void put_parameter(Expander *e, const ShellPart *part) {
     return;
   }
   if (part->op == '\0' && special(e, part)) return;
+  ShellFields numbered;
   const ShellFields *value = value_of(run, part->text);
+  if (argument(run, part->text, &numbered)) value = &numbered;
   if (value == NULL) {
     put_unset(e, part);
     return;

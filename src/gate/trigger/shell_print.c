@@ -20,7 +20,7 @@ static void put_escape(Buf *out, const char **at) {
       int digit = isdigit((unsigned char)**at) ? **at - '0' : tolower((unsigned char)**at) - 'a' + 10;
       value = value * (hex ? 16 : 8) + digit;
     }
-    buf_putc(out, (char)value);
+    buf_putc(out, value == 0 ? '\n' : (char)value); /* for xargs -0 and its kin it ends a piece, too */
   } else {
     buf_putc(out, '\\');
   }
@@ -136,7 +136,7 @@ static void tee(ShellRun *run, const ShellCommand *c, ShellOutput *out) {
     if (*c->argv[i] != '-') shell_write_file(run, c->argv[i], out);
 }
 
-/* cp, mv and ln FROM TO */
+/* cp, mv, ln and install FROM TO */
 static void copy(ShellRun *run, const ShellCommand *c) {
   const char *text = c->n < 3 ? NULL : shell_run_file(run, c->argv[c->n - 2]);
   if (text == NULL) return;
@@ -170,7 +170,8 @@ void shell_print(ShellRun *run, const ShellCommand *c, ShellOutput *out) {
     cat(run, c, false, out);
   else if (strcmp(name, "tee") == 0)
     tee(run, c, out);
-  else if (strcmp(name, "cp") == 0 || strcmp(name, "mv") == 0 || strcmp(name, "ln") == 0)
+  else if (strcmp(name, "cp") == 0 || strcmp(name, "mv") == 0 || strcmp(name, "ln") == 0 ||
+           strcmp(name, "install") == 0)
     copy(run, c);
   else if ((strcmp(name, "which") == 0 && c->n == 2) ||
            (c->n == 3 && ((strcmp(name, "command") == 0 && strcmp(c->argv[1], "-v") == 0) ||

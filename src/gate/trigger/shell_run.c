@@ -25,6 +25,10 @@ void shell_write_file(ShellRun *run, const char *name, const ShellOutput *printe
   shell_name(run, &run->files, (ShellNamed){.name = file_name(name), .text = text});
 }
 
+bool shell_is_input(const char *name) {
+  return strcmp(name, "/dev/stdin") == 0 || strcmp(name, "/dev/fd/0") == 0 || strcmp(name, "/proc/self/fd/0") == 0;
+}
+
 const char *shell_run_file(const ShellRun *run, const char *name) {
   const ShellNamed *file = shell_named(&run->files, file_name(name));
   return file == NULL ? NULL : file->text;

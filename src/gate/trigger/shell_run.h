@@ -61,6 +61,9 @@ void shell_run_setting(ShellRun *run, const char *setting);
 /* The value that the text gave to a name last; NULL: none. */
 const char *shell_run_value(const ShellRun *run, const char *name);
 
+/* Is the file the standard input? */
+bool shell_is_input(const char *name);
+
 /* A file that this text wrote, or a pipe /dev/fd/N: its contents; NULL when nothing is known of it. */
 const char *shell_run_file(const ShellRun *run, const char *name);
 

@@ -279,6 +279,7 @@ static void xargs(Finder *f, ShellRun *run, Argv args, ShellInput input) {
   for (; i < args.n && *args.words[i] == '-'; i++) {
     const char *word = args.words[i], *value = i + 1 < args.n ? args.words[i + 1] : "";
     bool own = word_in(word, valued);
+    if (word_in(word, "-a --arg-file")) input.text = shell_run_file(run, value);
     if (strncmp(word, "-I", 2) == 0) mark = word[2] == '\0' ? value : word + 2;
     if (strncmp(word, "-n", 2) == 0 || strncmp(word, "-L", 2) == 0)
       most = strtoul(word[2] == '\0' ? value : word + 2, NULL, 10);
