@@ -6,8 +6,9 @@
 -- done survives a crash, and so does all that was seen before it. work_mem: a batch is one join of some 100,000 rows on
 -- each side, one at a time in one session: in 64 MB it needs no temporary files; maintenance_work_mem the same for the
 -- indexes of a replacement. Whoever has set more keeps it. application_name: a production job is never taken for us, nor
--- we for it. transaction_timeout came with 17: how long a transaction takes is bounded by its own limits. Last, so that it is written as it will be later: when the server lost what it had in memory; a
--- crash resets its statistics, and so may an administrator.
+-- we for it. transaction_timeout came with 17: how long a transaction takes is bounded by its own limits. Last, so that
+-- it is written as it will be later: when the server lost what it had in memory; a crash resets its statistics, and so
+-- may an administrator.
 SELECT set_config('row_security', 'off', false), set_config('DateStyle', 'ISO, YMD', false),
        set_config('IntervalStyle', 'postgres', false), set_config('extra_float_digits', '1', false),
        set_config('TimeZone', current_setting('TimeZone'), false), set_config('bytea_output', 'hex', false),

@@ -320,7 +320,7 @@ static bool launcher(Finder *f, const char *program, const ShellCommand *command
   static const struct {
     const char *programs, *verbs; /* verbs NULL: none is needed */
     size_t from;                  /* where the verb may stand */
-    const char *shows;            /* words with which it only shows or checks */
+    const char *shows;            /* flags, or the first operand, with which it only shows or checks */
   } launchers[] = {{"systemctl service", "start restart", 1, ""},
                    {"gh glab", "run", 2, ""},
                    {"kubectl oc k", "create apply replace", 1, "--dry-run --dry-run=client --dry-run=server"},
@@ -338,8 +338,12 @@ static bool launcher(Finder *f, const char *program, const ShellCommand *command
   size_t k = 0, n = sizeof launchers / sizeof *launchers;
   while (k < n && !word_in(program, launchers[k].programs)) k++;
   if (k == n) return false;
-  for (size_t i = 1; i < command->n && strcmp(command->argv[i], "--") != 0; i++)
-    if (word_in(command->argv[i], launchers[k].shows)) return false;
+  bool operand = false;
+  for (size_t i = 1; i < command->n && strcmp(command->argv[i], "--") != 0; i++) {
+    bool flag = *command->argv[i] == '-';
+    if ((flag || !operand) && word_in(command->argv[i], launchers[k].shows)) return false;
+    operand |= !flag;
+  }
   bool starts = launchers[k].verbs == NULL;
   for (size_t i = launchers[k].from; !starts && i < command->n && !word_in(command->argv[i], "exec composer --"); i++)
     starts = word_in(command->argv[i], launchers[k].verbs);
